@@ -1,0 +1,80 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One set of compiler settings for every target of ours.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
+}
+
+let package = Package(
+    name: "martlet",
+    platforms: [.iOS(.v15), .macOS(.v15), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
+    products: [
+        .executable(name: "martlet", targets: ["MartletCLI"]),
+        .library(name: "ParseSwift", targets: ["ParseSwift"]),
+    ],
+    targets: [
+        // System libraries and C shims.
+        .systemLibrary(name: "CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]),
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        .systemLibrary(
+            name: "CSodium", pkgConfig: "libsodium",
+            providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
+        .systemLibrary(
+            name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"]), .brew(["libxcrypt"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        .target(name: "CEventLoop", dependencies: ["CUV"]),
+        .target(name: "CSecretService"),
+
+        // General: knows nothing of Parse.
+        library("JSON"),
+        library("Logging", ["JSON"]),
+        library("EventLoop", ["CUV", "CEventLoop"]),
+        library("HTTP", ["EventLoop", "CZlib"]),
+        library("SQLite", ["CSQLite"]),
+        library("Cryptography", ["CSodium", "CCrypt"]),
+
+        // Parse.
+        library("ParseWire", ["JSON"]),
+        library("ParseCore", ["JSON", "ParseWire", "Cryptography", "Logging"]),
+        library("ParseSQLite", ["ParseCore", "ParseWire", "JSON", "SQLite", "Cryptography"]),
+        library("ParseREST", ["ParseCore", "ParseWire", "JSON", "HTTP", "Logging", "Cryptography"]),
+
+        // Products.
+        library(
+            "Martlet",
+            [
+                "ParseREST", "ParseSQLite", "ParseCore", "ParseWire", "JSON", "HTTP", "EventLoop", "SQLite",
+                "Cryptography", "Logging",
+            ]),
+        .executableTarget(name: "MartletCLI", dependencies: ["Martlet", "JSON"], swiftSettings: settings),
+        .target(
+            name: "ParseSwift",
+            dependencies: [
+                "ParseWire", .target(name: "CSecretService", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: settings),
+
+        // Tests.
+        tests("JSONTests", ["JSON"]),
+        tests("LoggingTests", ["Logging", "JSON"]),
+        tests("EventLoopTests", ["EventLoop"]),
+        tests("HTTPTests", ["HTTP", "EventLoop"]),
+        tests("SQLiteTests", ["SQLite"]),
+        tests("CryptographyTests", ["Cryptography"]),
+        tests("ParseSwiftTests", ["ParseSwift", "ParseWire"]),
+    ]
+)

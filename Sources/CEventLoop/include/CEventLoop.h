@@ -1,0 +1,4 @@
+#ifndef CEVENTLOOP_H
+#define CEVENTLOOP_H
+#include <uv.h>
+#endif

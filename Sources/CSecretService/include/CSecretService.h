@@ -1,0 +1,3 @@
+#ifndef CSECRETSERVICE_H
+#define CSECRETSERVICE_H
+#endif

@@ -1,0 +1,6 @@
+@main
+enum MartletCLI {
+    static func main() {
+        print("martlet")
+    }
+}
