@@ -1,0 +1,38 @@
+package import Cryptography
+
+/// Everything a command knows about the request it serves.
+///
+/// After this is made nobody looks at headers to decide permissions.
+package struct RequestContext: Sendable {
+    package let app: App
+    package let principal: Principal
+    /// The session token as sent, also beside a master key and where it belongs to no session.
+    package let sessionToken: String?
+    package let installationID: String?
+    /// One place in the queue of the password hashing pool, shared by all parts of a batch.
+    package let lane: HashingLane
+
+    package init(
+        app: App,
+        principal: Principal,
+        sessionToken: String?,
+        installationID: String?,
+        lane: HashingLane
+    ) {
+        self.app = app
+        self.principal = principal
+        self.sessionToken = sessionToken
+        self.installationID = installationID
+        self.lane = lane
+    }
+
+    /// - Throws: ``ParseError/masterKeyRequired`` for everybody but the master, read-only or not.
+    package func requireMaster() throws(ParseError) {
+        guard principal.isMaster else { throw .masterKeyRequired }
+    }
+
+    /// - Throws: 119 that names the operation, for the read-only master key.
+    package func refuseReadOnly(_ operation: String) throws(ParseError) {
+        if principal.isReadOnly { throw .readOnlyMaster(operation) }
+    }
+}

@@ -1,0 +1,36 @@
+/// The settings of one app, by parse-server's names.
+package struct AppOptions: Sendable, Hashable {
+    /// Seconds a session lives.
+    package var sessionLength: Double = 31_536_000
+    /// Whether sessions end at all.
+    package var expireInactiveSessions = true
+    /// Whether a session that is used in the second half of its life is given a new one.
+    package var extendSessionOnUse = false
+    /// Whether a new password ends the sessions of its user.
+    package var revokeSessionOnPasswordReset = true
+    package var enableAnonymousUsers = true
+    /// Whether a new user is readable by itself alone.
+    package var enforcePrivateUsers = true
+    package var allowCustomObjectId = false
+    /// Whether a client, without the master key, may make a class by saving to it.
+    package var allowClientClassCreation = false
+    package var convertEmailToLowercase = false
+    package var convertUsernameToLowercase = false
+    /// From where the master key is accepted.
+    package var masterKeyIPs: IPAllowList = .loopback
+    package var maintenanceKeyIPs: IPAllowList = .loopback
+    /// The origins a browser may call from; empty for any.
+    package var allowOrigin: [String] = []
+    /// Request headers a browser may send beyond Parse's own.
+    package var allowHeaders: [String] = []
+    package var trustProxy: ProxyTrust = .nobody
+    /// The largest request body, in bytes.
+    package var maxUploadSize = 20 * 1024 * 1024
+    package var requestKeywordDenylist: KeywordDenylist = .standard
+    /// The most requests in one batch; `nil` for no limit.
+    package var batchRequestLimit: Int? = 1000
+    /// The address clients know the server by, without a slash at the end; `nil` to take the request's own.
+    package var publicServerURL: String?
+
+    package init() {}
+}

@@ -1,0 +1,143 @@
+package import JSON
+package import ParseWire
+
+/// The body of a save, checked against the schema.
+package struct ObjectBody: Sendable {
+    /// What happens to each field, in the order of the body; never the common fields.
+    package private(set) var changes: [(field: String, change: FieldChange)] = []
+    /// What the schema must learn first.
+    package private(set) var schemaChanges: [SchemaChange] = []
+    /// `nil` when the body has none that counts; `{"__op":"Delete"}` is an empty one.
+    package private(set) var acl: AccessControlList?
+    /// Sent dates, which only the maintenance key may set.
+    package private(set) var createdAt: Timestamp?
+    package private(set) var updatedAt: Timestamp?
+
+    package enum Kind: Sendable {
+        case create, update
+    }
+
+    /// Reads a body.
+    ///
+    /// - Parameters:
+    ///   - body: The members that are fields; those with a meaning of their own to the class are taken out.
+    ///   - maintenanceFields: Hidden fields that this caller may write.
+    /// - Throws: ``ParseError``: 105 for a name that cannot be a field, 111 for a value of another type than
+    ///   the field has, 107, 108 or 121 for a malformed value, 123 for a malformed ACL, 140 for more fields
+    ///   than a class may have.
+    package init(
+        _ body: JSONObject,
+        className: String,
+        kind: Kind,
+        in app: App
+    ) throws(ParseError) {
+        let schema =
+            app.storage.schema[className]
+            ?? ClassSchema(className: className, fields: SystemClasses.commonFields)
+        var grown = schema
+        for member in body {
+            if try readCommonField(member, className) { continue }
+            try readField(member, kind, schema: &grown)
+        }
+        guard grown.fieldNames.count <= Self.fieldLimit else {
+            throw ParseError(
+                .exceededQuota, "The class \(className) cannot have more than \(Self.fieldLimit) fields.")
+        }
+        try app.options.requestKeywordDenylist.check(body)
+        for name in grown.fieldNames.dropFirst(schema.fieldNames.count) {
+            guard let type = grown.type(of: name) else { continue }
+            schemaChanges.append(.addField(className: className, field: name, type: type))
+        }
+    }
+
+    /// How many fields a class may have; a row of a database has a bounded number of columns.
+    package static let fieldLimit = 1000
+    /// The longest field name, in bytes.
+    private static let nameLimit = 255
+
+    /// The value the body gives a field, for a row that does not exist yet.
+    package func initialValues() throws(ParseError) -> [String: FieldValue] {
+        var values: [String: FieldValue] = [:]
+        for (field, change) in changes { values[field] = try change.applied(to: values[field]) }
+        return values
+    }
+
+    /// The fields whose result the client cannot know, as the row now has them.
+    package func resultFields(of values: [String: FieldValue]) -> JSONObject {
+        var object = JSONObject()
+        for (field, change) in changes where change.resultIsReturned {
+            if let value = values[field] { object[field] = value.json }
+        }
+        return object
+    }
+
+    private mutating func readCommonField(
+        _ member: JSONObject.Member, _ className: String
+    ) throws(ParseError) -> Bool {
+        switch member.key {
+        case "objectId": return true
+        case "createdAt", "updatedAt":
+            let input = try FieldInput(member.value)
+            if let type = input.type, type != .date {
+                throw .schemaMismatch(className, member.key, expected: .date, got: type)
+            }
+            if case .set(.date(let instant)) = input.change {
+                if member.key == "createdAt" { createdAt = instant } else { updatedAt = instant }
+            }
+            return true
+        case "ACL":
+            switch member.value {
+            case .null: return true
+            case .object(let object) where object["__op"] == "Delete": acl = AccessControlList()
+            case .object(let object): acl = try AccessControlList(object)
+            default:
+                let type = try FieldInput(member.value).type ?? .object
+                throw .schemaMismatch(className, "ACL", expected: .acl, got: type)
+            }
+            return true
+        default: return false
+        }
+    }
+
+    private mutating func readField(
+        _ member: JSONObject.Member, _ kind: Kind, schema: inout ClassSchema
+    ) throws(ParseError) {
+        let name = member.key
+        if kind == .update, name.utf8.contains(UInt8(ascii: ".")) {
+            return try readPath(member, schema: &schema)
+        }
+        guard FieldName.isValid(name), name.utf8.count <= Self.nameLimit else { throw .invalidFieldName(name) }
+        let input = try FieldInput(member.value)
+        try admit(name, input.type, into: &schema)
+        if schema.type(of: name) != nil { changes.append((name, input.change)) }
+    }
+
+    private mutating func readPath(
+        _ member: JSONObject.Member, schema: inout ClassSchema
+    ) throws(ParseError) {
+        guard let path = FieldName.path(member.key), FieldName.isValid(path[0]), path[0] != "authData",
+            path.count > 1, !path.dropFirst().contains(where: { $0.contains("$") })
+        else {
+            throw ParseError(.invalidKeyName, "Invalid field name for update: \(member.key)")
+        }
+        let isIndex = path[1].utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        let rootType: FieldType = isIndex && schema.type(of: path[0]) == .array ? .array : .object
+        try admit(path[0], rootType, into: &schema)
+        let input = try FieldInput(member.value)
+        changes.append((path[0], .path(Array(path.dropFirst()), input.change)))
+    }
+
+    /// A field that the class does not have yet is added; `nil` fits every type and adds none.
+    private func admit(
+        _ name: String, _ type: FieldType?, into schema: inout ClassSchema
+    ) throws(ParseError) {
+        guard let type else { return }
+        guard let existing = schema.type(of: name) else {
+            schema = schema.adding(name, type)
+            return
+        }
+        guard existing == type else {
+            throw .schemaMismatch(schema.className, name, expected: existing, got: type)
+        }
+    }
+}

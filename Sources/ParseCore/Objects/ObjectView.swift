@@ -1,0 +1,48 @@
+package import JSON
+import ParseWire
+
+/// What a client sees of a row.
+package enum ObjectView {
+    /// Fields that stand in every answer, whatever `keys` and `excludeKeys` say.
+    private static let always: Set<String> = ["objectId", "createdAt", "updatedAt", "ACL"]
+
+    /// The row with its common fields, those of the class in the order of the schema.
+    package static func object(
+        of row: StoredRow, _ schema: ClassSchema?, hiding hidden: Set<String> = []
+    ) -> JSONObject {
+        var object = JSONObject()
+        object.append("objectId", .string(row.objectID))
+        object.append("createdAt", .string(row.createdAt.iso8601))
+        object.append("updatedAt", .string(row.updatedAt.iso8601))
+        for name in schema?.fieldNames ?? [] where !hidden.contains(name) {
+            if let value = row.fields[name] { object.append(name, value.json) }
+        }
+        if let acl = row.acl { object.append("ACL", acl.json) }
+        return object
+    }
+
+    /// Leaves out what was not asked for.
+    package static func projected(_ object: JSONObject, _ projection: Projection) -> JSONObject {
+        guard !projection.isEverything else { return object }
+        return JSONObject(object.filter { always.contains($0.key) || projection.includes($0.key) })
+    }
+}
+
+/// The parameters `keys` and `excludeKeys` of a read.
+package struct Projection: Sendable, Hashable {
+    package var keys: Set<String>?
+    package var excluded: Set<String>
+
+    package init(keys: Set<String>? = nil, excluded: Set<String> = []) {
+        self.keys = keys
+        self.excluded = excluded
+    }
+
+    var isEverything: Bool {
+        keys == nil && excluded.isEmpty
+    }
+
+    func includes(_ field: String) -> Bool {
+        (keys?.contains(field) ?? true) && !excluded.contains(field)
+    }
+}

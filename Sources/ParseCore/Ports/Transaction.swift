@@ -1,0 +1,74 @@
+/// A write plan in the making, with the error each step stands for when it finds no row.
+package struct Transaction: Sendable {
+    package private(set) var plan: WritePlan
+    private var refusals: [Int: ParseError] = [:]
+
+    package init(schemaChanges: [SchemaChange] = []) {
+        plan = WritePlan(schemaChanges: schemaChanges, steps: [])
+    }
+
+    /// Adds a step.
+    ///
+    /// - Returns: Its position, by which the outcome tells what it did.
+    @discardableResult
+    package mutating func add(_ step: WriteStep, orThrow error: ParseError? = nil) -> Int {
+        plan.steps.append(step)
+        refusals[plan.steps.count - 1] = error
+        return plan.steps.count - 1
+    }
+
+    package mutating func add(_ steps: [WriteStep]) {
+        plan.steps += steps
+    }
+
+    fileprivate func refusal(ofStep step: Int) -> ParseError? {
+        refusals[step]
+    }
+}
+
+extension App {
+    /// Writes all of it to disk, or nothing.
+    ///
+    /// - Throws: ``ParseError`` for what the caller can be told; ``StorageError`` for what only the log may.
+    package func commit(_ transaction: Transaction) async throws -> WriteOutcome {
+        do {
+            return try await storage.write(transaction.plan)
+        } catch .noMatch(let step) {
+            throw transaction.refusal(ofStep: step) ?? ParseError.objectNotFound
+        } catch {
+            throw Self.translated(error)
+        }
+    }
+
+    /// Runs a read and translates its errors.
+    package func reading<Result>(_ read: () async throws(StorageError) -> Result) async throws -> Result {
+        do {
+            return try await read()
+        } catch {
+            throw Self.translated(error)
+        }
+    }
+
+    private static func translated(_ error: StorageError) -> any Error {
+        switch error {
+        case .duplicate(.username): ParseError.usernameTaken
+        case .duplicate(.email): ParseError.emailTaken
+        case .duplicate(.providerAccount): ParseError.accountAlreadyLinked
+        case .duplicate(.objectID), .duplicate(.other): ParseError.duplicateValue
+        case .schemaConflict(let conflict): conflict.parseError
+        case .refused(let refusal): refusal
+        case .overloaded: ParseError.overloaded
+        case .noMatch, .closed, .failed: error
+        }
+    }
+}
+
+extension ParseError {
+    /// The database has more work queued than it takes on.
+    package static var overloaded: ParseError {
+        var error = ParseError(.requestLimitExceeded, "The server is busy. Try again shortly.")
+        error.httpStatus = 503
+        error.retryAfterSeconds = 1
+        return error
+    }
+}

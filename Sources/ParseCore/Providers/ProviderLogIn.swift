@@ -1,0 +1,50 @@
+import JSON
+import ParseWire
+
+/// Logs a user in by an account at a provider.
+///
+/// What a provider newly says of the account is stored; other fields of the request are not.
+struct ProviderLogIn: Sendable {
+    let user: StoredRow
+    let authData: AuthData
+
+    func run(in context: RequestContext) async throws -> SaveReply {
+        let app = context.app
+        try context.refuseReadOnly("update")
+        let validated = try await authData.validated(in: app)
+        let stored = user.fields["authData"]?.objectValue ?? JSONObject()
+        let changed = ValidatedAuthData(
+            stored: validated.stored.filter { stored[$0.provider] != .object($0.data) },
+            response: validated.response)
+
+        var transaction = Transaction()
+        transaction.add(
+            .require(className: SystemClasses.user, .id(user.objectID)), orThrow: .objectNotFound)
+        if let change = changed.fieldChange(removing: []) {
+            transaction.add(
+                .update(
+                    RowUpdate(
+                        className: SystemClasses.user,
+                        predicate: .id(user.objectID),
+                        changes: [("authData", change)])))
+            transaction.add(changed.steps(for: user.objectID, removing: []))
+        }
+        let session: NewSession? =
+            context.principal.session == nil
+            ? NewSession(
+                for: user.objectID,
+                in: app,
+                createdWith: CreatedWith.logIn(authData.providers),
+                installationID: context.installationID)
+            : nil
+        if let session { transaction.add(session.steps) }
+        let outcome = try await app.commit(transaction)
+        app.sessions.invalidate(userID: user.objectID)
+
+        let current = outcome.updatedRows.lazy.flatMap { $0 }.first ?? user
+        let view = UserView(of: current, in: app, viewer: .owner)
+        var body = session.map { view.object(sessionToken: $0.token) } ?? view.object
+        body["authDataResponse"] = .object(validated.response)
+        return SaveReply(body: body, location: .user(user.objectID))
+    }
+}

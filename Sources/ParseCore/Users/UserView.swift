@@ -1,0 +1,64 @@
+package import JSON
+import ParseWire
+
+/// What a caller sees of a user.
+package struct UserView: Sendable {
+    /// In what relation the caller stands to the user.
+    package enum Viewer: Sendable {
+        case owner
+        case other
+        case master
+        case maintenance
+    }
+
+    /// Fields of others that only the master key reads (the default of the option `protectedFields`).
+    package static let protectedFields: Set<String> = ["email"]
+
+    private let row: StoredRow
+    private let schema: ClassSchema?
+    private let viewer: Viewer
+
+    package init(of row: StoredRow, in app: App, viewer: Viewer) {
+        self.row = row
+        self.viewer = viewer
+        schema = app.storage.schema[SystemClasses.user]
+    }
+
+    /// As seen by the caller of this request.
+    package init(of row: StoredRow, in context: RequestContext) {
+        self.init(of: row, in: context.app, viewer: Self.viewer(of: row.objectID, context.principal))
+    }
+
+    package static func viewer(of userID: String, _ principal: Principal) -> Viewer {
+        if principal.isMaintenance { return .maintenance }
+        if principal.isMaster { return .master }
+        return principal.userID == userID ? .owner : .other
+    }
+
+    /// The user without a session token.
+    package var object: JSONObject {
+        var hidden: Set<String> = ["password", "authData"]
+        if viewer == .other { hidden.formUnion(Self.protectedFields) }
+        var object = ObjectView.object(of: row, schema, hiding: hidden)
+        if viewer != .other, let authData = row.fields["authData"]?.objectValue {
+            let living = JSONObject(authData.filter { !$0.value.isNull })
+            if !living.isEmpty { object.append("authData", .object(living)) }
+        }
+        if viewer == .maintenance, let hash = row.hidden[HiddenField.passwordHash]?.stringValue {
+            object.append(HiddenField.passwordHash, .string(hash))
+        }
+        return object
+    }
+
+    /// The user with the token of a session.
+    package func object(sessionToken: String) -> JSONObject {
+        var object = object
+        object["sessionToken"] = .string(sessionToken)
+        return object
+    }
+
+    /// The user, encoded, up to the closing brace.
+    package var encodedPrefix: [UInt8] {
+        Array(JSONValue.object(object).serialized().dropLast())
+    }
+}
