@@ -66,17 +66,20 @@ extension JSONParser {
         var members: [JSONObject.Member] = []
         var names = NameFilter()
         guard try !closes(with: Byte.closeBrace) else { return JSONObject() }
+        members.reserveCapacity(4)
         repeat {
             skipWhitespace()
             guard position < end else { throw error(.unexpectedEnd) }
             guard bytes[position] == Byte.quote else { throw error(.unexpectedCharacter) }
+            let start = position
             let key = try string()
+            let hint = NameFilter.hint(of: key, firstByte: bytes[start + 1], length: position - start - 2)
             skipWhitespace()
             guard position < end else { throw error(.unexpectedEnd) }
             guard bytes[position] == Byte.colon else { throw error(.unexpectedCharacter) }
             position += 1
             let value = try value()
-            if let earlier = names.place(of: key, in: members) {
+            if let earlier = names.place(of: key, hint: hint, in: members) {
                 members[earlier].value = value
             } else {
                 members.append(JSONObject.Member(key: key, value: value))
@@ -171,8 +174,12 @@ extension JSONParser {
             return text
         }
         scratch.removeAll(keepingCapacity: true)
-        scratch.append(contentsOf: bytes[start..<position])
+        scratch.append(contentsOf: utf8(start..<position))
         return try stringWithEscapes()
+    }
+
+    private func utf8(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
+        UnsafeRawBufferPointer(rebasing: bytes[range]).assumingMemoryBound(to: UInt8.self)
     }
 
     private mutating func stringWithEscapes() throws(JSONError) -> String {
@@ -188,7 +195,7 @@ extension JSONParser {
             default:
                 let start = position
                 skipPlainCharacters()
-                scratch.append(contentsOf: bytes[start..<position])
+                scratch.append(contentsOf: utf8(start..<position))
             }
         }
         throw error(.unexpectedEnd)

@@ -23,27 +23,28 @@ package struct JSONWriter: Sendable {
 
     /// Writes an object with its members in order.
     package mutating func write(_ object: JSONObject) {
-        bytes.append(Byte.openBrace)
-        var isFirst = true
-        for member in object.members {
-            if !isFirst { bytes.append(Byte.comma) }
-            isFirst = false
-            writeString(member.key)
-            bytes.append(Byte.colon)
-            write(member.value)
+        // A borrowed buffer saves a retain and release for every name and value.
+        object.members.withUnsafeBufferPointer { members in
+            bytes.append(Byte.openBrace)
+            for index in members.indices {
+                if index > 0 { bytes.append(Byte.comma) }
+                writeString(members[index].key)
+                bytes.append(Byte.colon)
+                write(members[index].value)
+            }
+            bytes.append(Byte.closeBrace)
         }
-        bytes.append(Byte.closeBrace)
     }
 
     private mutating func write(_ elements: [JSONValue]) {
-        bytes.append(Byte.openBracket)
-        var isFirst = true
-        for element in elements {
-            if !isFirst { bytes.append(Byte.comma) }
-            isFirst = false
-            write(element)
+        elements.withUnsafeBufferPointer { elements in
+            bytes.append(Byte.openBracket)
+            for index in elements.indices {
+                if index > 0 { bytes.append(Byte.comma) }
+                write(elements[index])
+            }
+            bytes.append(Byte.closeBracket)
         }
-        bytes.append(Byte.closeBracket)
     }
 
     /// Writes text that is JSON already.
@@ -63,16 +64,19 @@ extension JSONWriter {
     /// Writes a string in quotation marks, escaping only what JSON demands.
     package mutating func writeString(_ text: String) {
         var text = text
-        text.withUTF8 { writeString(UnsafeRawBufferPointer($0)) }
+        text.withUTF8 { writeString($0) }
     }
 
-    private mutating func writeString(_ text: UnsafeRawBufferPointer) {
+    private mutating func writeString(_ text: UnsafeBufferPointer<UInt8>) {
         bytes.append(Byte.quote)
         var start = 0
         var position = 0
         while position < text.count {
             if position + 8 <= text.count {
-                let word = text.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+                let word = UnsafeRawBufferPointer(text).loadUnaligned(
+                    fromByteOffset: position,
+                    as: UInt64.self
+                )
                 let special = Byte.needingEscape(in: UInt64(littleEndian: word))
                 guard special != 0 else {
                     position += 8
@@ -82,13 +86,13 @@ extension JSONWriter {
             }
             let byte = text[position]
             if byte < 0x20 || byte == Byte.quote || byte == Byte.backslash {
-                bytes.append(contentsOf: text[start..<position])
+                bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<position]))
                 writeEscape(byte)
                 start = position + 1
             }
             position += 1
         }
-        bytes.append(contentsOf: text[start...])
+        bytes.append(contentsOf: start == 0 ? text : UnsafeBufferPointer(rebasing: text[start...]))
         bytes.append(Byte.quote)
     }
 
@@ -129,8 +133,12 @@ extension JSONWriter {
 
     private mutating func writeInteger(_ value: Int64) {
         if value < 0 { bytes.append(Byte.minus) }
+        writeDigits(value.magnitude)
+    }
+
+    private mutating func writeDigits(_ value: UInt64) {
         let start = bytes.count
-        var rest = value.magnitude
+        var rest = value
         repeat {
             let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
             bytes.append(Byte.zero + UInt8(truncatingIfNeeded: digit))
@@ -139,54 +147,32 @@ extension JSONWriter {
         bytes[start...].reverse()
     }
 
-    /// Rearranges Swift's description, which has the same digits (the shortest that read back).
-    private mutating func writeShortest(_ value: Double) {
-        if value < 0 { bytes.append(Byte.minus) }
-        let (digits, pointPosition) = Self.decimal(value.magnitude)
-        let count = digits.count
-        switch pointPosition {
-        case count...21:
-            bytes.append(contentsOf: digits)
-            bytes.append(contentsOf: repeatElement(Byte.zero, count: pointPosition - count))
-        case 1...21:
-            bytes.append(contentsOf: digits[..<pointPosition])
-            bytes.append(Byte.point)
-            bytes.append(contentsOf: digits[pointPosition...])
-        case -5...0:
-            writeRaw("0.")
-            bytes.append(contentsOf: repeatElement(Byte.zero, count: -pointPosition))
-            bytes.append(contentsOf: digits)
-        default:
-            bytes.append(digits[0])
-            if count > 1 {
-                bytes.append(Byte.point)
-                bytes.append(contentsOf: digits[1...])
-            }
-            bytes.append(UInt8(ascii: "e"))
-            bytes.append(pointPosition > 0 ? UInt8(ascii: "+") : Byte.minus)
-            writeInteger(Int64((pointPosition - 1).magnitude))
-        }
+    private mutating func writeZeros(_ count: Int) {
+        for _ in 0..<count { bytes.append(Byte.zero) }
     }
 
-    /// The shortest digits that read back as `value`, and how many of them stand before the point.
-    private static func decimal(_ value: Double) -> (digits: [UInt8], pointPosition: Int) {
-        var digits: [UInt8] = []
-        digits.reserveCapacity(24)
-        var digitsBeforePoint: Int?
-        var exponent = 0
-        var text = value.description.utf8[...]
-        while let byte = text.popFirst() {
-            switch byte {
-            case Byte.point: digitsBeforePoint = digits.count
-            case UInt8(ascii: "e"):
-                exponent = Int(String(Substring(text)).drop { $0 == "+" }) ?? 0
-                text = text.suffix(0)
-            default: digits.append(byte)
-            }
+    /// Writes the shortest digits that read back, with the point where JavaScript puts it.
+    private mutating func writeShortest(_ value: Double) {
+        if value < 0 { bytes.append(Byte.minus) }
+        let decimal = ShortestDecimal(value.magnitude)
+        let start = bytes.count
+        switch decimal.pointPosition {
+        case decimal.digitCount...21:
+            writeDigits(decimal.digits)
+            writeZeros(decimal.pointPosition - decimal.digitCount)
+        case 1...21:
+            writeDigits(decimal.digits)
+            bytes.insert(Byte.point, at: start + decimal.pointPosition)
+        case -5...0:
+            writeRaw("0.")
+            writeZeros(-decimal.pointPosition)
+            writeDigits(decimal.digits)
+        default:
+            writeDigits(decimal.digits)
+            if decimal.digitCount > 1 { bytes.insert(Byte.point, at: start + 1) }
+            bytes.append(UInt8(ascii: "e"))
+            bytes.append(decimal.pointPosition > 0 ? UInt8(ascii: "+") : Byte.minus)
+            writeDigits(UInt64((decimal.pointPosition - 1).magnitude))
         }
-        let pointPosition = (digitsBeforePoint ?? digits.count) + exponent
-        let leadingZeros = digits.prefix { $0 == Byte.zero }.count
-        let trailingZeros = digits.reversed().prefix { $0 == Byte.zero }.count
-        return (Array(digits[leadingZeros..<(digits.count - trailingZeros)]), pointPosition - leadingZeros)
     }
 }

@@ -7,14 +7,22 @@ struct NameFilter {
     private var places: [CodePointKey: Int] = [:]
 
     /// A bit for a name, made of its first byte and its length.
-    private static func hint(_ name: String) -> UInt64 {
-        1 << UInt64(truncatingIfNeeded: (Int(name.utf8.first ?? 0) &* 7 &+ name.utf8.count) & 63)
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - firstByte: The first byte of the name as written.
+    ///   - length: The length of the name as written.
+    /// - Returns: The same for a name however it is written.
+    static func hint(of name: String, firstByte: UInt8, length: Int) -> UInt64 {
+        // An escape is longer than what it stands for.
+        let isPlain = length == name.utf8.count
+        let first = isPlain && length > 0 ? firstByte : name.utf8.first ?? 0
+        return 1 << UInt64(truncatingIfNeeded: (Int(first) &* 7 &+ name.utf8.count) & 63)
     }
 
     /// The place of an earlier member of that name, if there is one; else notes the name.
-    mutating func place(of key: String, in members: [JSONObject.Member]) -> Int? {
+    mutating func place(of key: String, hint: UInt64, in members: [JSONObject.Member]) -> Int? {
         if members.count < JSONObject.pairwiseLimit {
-            let hint = Self.hint(key)
             defer { seenHints |= hint }
             guard seenHints & hint != 0 else { return nil }
             return members.firstIndex { $0.key.hasSameCodePoints(as: key) }
