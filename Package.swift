@@ -37,6 +37,7 @@ let package = Package(
             name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"]), .brew(["libxcrypt"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .target(name: "CEventLoop", dependencies: ["CUV"]),
+        .target(name: "CSQLiteShims", dependencies: ["CSQLite"]),
         .target(name: "CSecretService"),
 
         // General: knows nothing of Parse.
@@ -44,7 +45,7 @@ let package = Package(
         library("Logging", ["JSON"]),
         library("EventLoop", ["CUV", "CEventLoop"]),
         library("HTTP", ["EventLoop", "CZlib"]),
-        library("SQLite", ["CSQLite"]),
+        library("SQLite", ["CSQLite", "CSQLiteShims"]),
         library("Cryptography", ["CSodium", "CCrypt"]),
 
         // Parse.

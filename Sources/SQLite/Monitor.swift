@@ -1,0 +1,107 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A value behind a lock on which threads can also wait for a change.
+// SAFETY: the state is touched only between lock and unlock; the C objects never move.
+final class Monitor<State>: @unchecked Sendable {
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var state: State
+
+    init(_ state: sending State) {
+        self.state = state
+        // A zero-filled object is what the static initialisers give; neither call can fail without attributes.
+        pthread_mutex_init(mutex, nil)
+        pthread_cond_init(condition, nil)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    func withLock<R>(_ body: (inout State) -> R) -> R {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return body(&state)
+    }
+
+    /// Runs `body` under the lock, again after each ``wakeAll()`` or ``wakeOne()``, until it gives a result.
+    ///
+    /// `timeout`: after this time without a result, `expired` decides.
+    func wait<R>(
+        timeout: Duration? = nil,
+        expired: (inout State) -> R? = { _ in nil },
+        _ body: (inout State) -> R?
+    )
+        -> R
+    {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        var deadline = timeout.map { timespec(after: $0) }
+        while true {
+            if let result = body(&state) { return result }
+            guard var end = deadline else {
+                pthread_cond_wait(condition, mutex)
+                continue
+            }
+            if pthread_cond_timedwait(condition, mutex, &end) == ETIMEDOUT {
+                if let result = body(&state) ?? expired(&state) { return result }
+                deadline = timeout.map { timespec(after: $0) }
+            }
+        }
+    }
+
+    func wakeOne() { pthread_cond_signal(condition) }
+
+    func wakeAll() { pthread_cond_broadcast(condition) }
+}
+
+/// The wall-clock time `pthread_cond_timedwait` takes: now and a duration.
+private func timespec(after duration: Duration) -> timespec {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    let (seconds, attoseconds) = duration.components
+    let nanoseconds = now.tv_nsec + Int(attoseconds / 1_000_000_000)
+    return timespec(
+        tv_sec: now.tv_sec + Int(seconds) + nanoseconds / 1_000_000_000,
+        tv_nsec: nanoseconds % 1_000_000_000
+    )
+}
+
+/// Starts a thread that runs `body` once and ends; `false` when the system refuses.
+func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
+    final class Start {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    // Virtual memory only; macOS would give 512 KiB, too little for SQLite's deepest expressions.
+    pthread_attr_setstacksize(&attributes, 4 << 20)
+    // SAFETY: the retained box is consumed exactly once, by the thread or by the failure path.
+    let box = Unmanaged.passRetained(Start(body))
+    #if canImport(Glibc)
+        var thread = pthread_t()
+        let code = pthread_create(&thread, &attributes, { run($0) }, box.toOpaque())
+    #else
+        var thread: pthread_t?
+        let code = pthread_create(&thread, &attributes, { run($0) }, box.toOpaque())
+    #endif
+    if code != 0 { box.release() }
+    return code == 0
+
+    func run(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        guard let argument else { return nil }
+        let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+        start.body()
+        return nil
+    }
+}
