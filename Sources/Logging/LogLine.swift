@@ -8,7 +8,7 @@ struct LogLine {
     /// What a shortened line has as its last member.
     private static let mark = #","truncated":true"#
 
-    var time: Timestamp
+    var time: LogTime
     var level: LogLevel
     var message: String
     var fields: [(String, JSONValue)]

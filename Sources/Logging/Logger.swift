@@ -12,24 +12,24 @@ package struct Logger: Sendable {
     package static let standardError: Sink = FileDescriptorSink(2).write
 
     /// Writes nothing.
-    package static let disabled = Logger(minimumLevel: nil, sink: { _ in }, clock: Timestamp.now)
+    package static let disabled = Logger(minimumLevel: nil, sink: { _ in }, clock: LogTime.now)
 
     /// The lowest level that is written, or `nil` when nothing is.
     package let minimumLevel: LogLevel?
     private let sink: Sink
-    private let clock: @Sendable () -> Timestamp
+    private let clock: @Sendable () -> LogTime
     private var fields: [(String, JSONValue)] = []
 
     /// Writes what is at least that important to a sink.
     package init(
         minimumLevel: LogLevel,
         sink: @escaping Sink = Logger.standardError,
-        clock: @escaping @Sendable () -> Timestamp = Timestamp.now
+        clock: @escaping @Sendable () -> LogTime = LogTime.now
     ) {
         self.init(minimumLevel: Optional(minimumLevel), sink: sink, clock: clock)
     }
 
-    private init(minimumLevel: LogLevel?, sink: @escaping Sink, clock: @escaping @Sendable () -> Timestamp) {
+    private init(minimumLevel: LogLevel?, sink: @escaping Sink, clock: @escaping @Sendable () -> LogTime) {
         self.minimumLevel = minimumLevel
         self.sink = sink
         self.clock = clock

@@ -25,7 +25,7 @@ private final class Recorder: Sendable {
         Logger(
             minimumLevel: minimumLevel,
             sink: { line in self.recorded.withLock { $0.append(line) } },
-            clock: { Timestamp(millisecondsSince1970: 1_767_225_600_042) }
+            clock: { LogTime(millisecondsSince1970: 1_767_225_600_042) }
         )
     }
 
@@ -135,7 +135,7 @@ private final class Recorder: Sendable {
         ] as [(Int64, String)]
     )
     func `a moment is written in UTC with milliseconds`(milliseconds: Int64, text: String) {
-        #expect(Timestamp(millisecondsSince1970: milliseconds).text == text)
+        #expect(LogTime(millisecondsSince1970: milliseconds).text == text)
     }
 }
 

@@ -1,5 +1,5 @@
 package import JSON
-package import ParseWire
+import ParseWire
 
 /// Who may read and write one object (Parse REST guide, "Object-Level Access Control").
 ///

@@ -1,3 +1,4 @@
+import ParseWire
 package import JSON
 
 /// Keys and values that no request may carry (the option `requestKeywordDenylist`).

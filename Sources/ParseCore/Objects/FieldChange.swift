@@ -1,5 +1,5 @@
 package import JSON
-package import ParseWire
+import ParseWire
 
 /// What a save does to one field (Parse REST guide, "Updating Objects").
 package enum FieldChange: Hashable, Sendable {

@@ -1,5 +1,5 @@
 package import JSON
-package import ParseWire
+import ParseWire
 
 /// One member of a request body, read as what it does to a field.
 package struct FieldInput: Sendable {

@@ -1,4 +1,4 @@
-package import JSON
+import JSON
 package import ParseWire
 
 /// One object as the database holds it.

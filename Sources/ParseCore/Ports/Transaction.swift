@@ -1,3 +1,5 @@
+import ParseWire
+
 /// A write plan in the making, with the error each step stands for when it finds no row.
 package struct Transaction: Sendable {
     package private(set) var plan: WritePlan

@@ -22,6 +22,11 @@ package enum FieldName {
         return parts.contains("") ? nil : parts
     }
 
+    /// The field that a path begins with.
+    package static func root(of path: String) -> String {
+        path.firstIndex(of: ".").map { String(path[..<$0]) } ?? path
+    }
+
     private static func isLetter(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }

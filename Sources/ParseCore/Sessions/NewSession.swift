@@ -1,6 +1,6 @@
 package import JSON
 import Cryptography
-package import ParseWire
+import ParseWire
 
 /// A session that is about to be stored.
 package struct NewSession: Sendable {

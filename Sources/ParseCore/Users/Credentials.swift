@@ -34,7 +34,8 @@ package struct Credentials: Sendable {
         let app = context.app
         let query = RowQuery(className: SystemClasses.user, predicate: predicate, limit: 2)
         let rows = try await app.reading { () throws(StorageError) in try await app.storage.find(query) }
-        let user = rows.count > 1 ? rows.first { $0.fields["username"] == username.map(text) } : rows.first
+        let name = username?.stringValue.map { app.options.convertUsernameToLowercase ? $0.lowercased() : $0 }
+        let user = rows.count > 1 ? rows.first { $0.fields["username"]?.stringValue == name } : rows.first
         let hash = user?.hidden[HiddenField.passwordHash]?.stringValue
         guard try await app.verify(secret, hash, context.lane), let user else {
             throw ParseError.invalidCredentials
@@ -70,10 +71,6 @@ package struct Credentials: Sendable {
             return .any([.equal("username", .string(name)), .equal("email", .string(asAddress))])
         case (nil, nil): return nil
         }
-    }
-
-    private func text(_ json: JSONValue) -> FieldValue {
-        .string(json.stringValue ?? "")
     }
 
     private func rehashed(

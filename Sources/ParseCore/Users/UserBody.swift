@@ -1,6 +1,6 @@
 package import Cryptography
 package import JSON
-package import ParseWire
+import ParseWire
 
 /// What a save says of a user, beyond its plain fields.
 package struct UserBody: Sendable {
@@ -135,7 +135,7 @@ extension App {
     private static func translated(_ error: PasswordHashError) -> any Error {
         switch error {
         case .queueFull: ParseError.busyHashing
-        case .unusablePassword: ParseError(.validationError, "A password cannot contain the character NUL.")
+        case .passwordContainsNUL: ParseError(.validationError, "A password cannot contain the character NUL.")
         default: error
         }
     }

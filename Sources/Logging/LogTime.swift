@@ -5,7 +5,7 @@
 #endif
 
 /// A moment as the log writes it.
-package struct Timestamp: Sendable, Hashable {
+package struct LogTime: Sendable, Hashable {
     /// Milliseconds since 1970-01-01 00:00 UTC.
     package var millisecondsSince1970: Int64
 
@@ -14,10 +14,10 @@ package struct Timestamp: Sendable, Hashable {
     }
 
     /// The moment the system's clock shows.
-    package static func now() -> Timestamp {
+    package static func now() -> LogTime {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(millisecondsSince1970: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+        return LogTime(millisecondsSince1970: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
     /// The moment as in `2026-01-31T09:05:00.042Z`, for the years 0 to 9999.

@@ -1,0 +1,34 @@
+package import JSON
+import ParseWire
+
+/// Deletes a user; its sessions end in the same transaction.
+package struct DeleteUser: Sendable {
+    package let userID: String
+
+    package init(userID: String) {
+        self.userID = userID
+    }
+
+    package func run(in context: RequestContext) async throws -> JSONObject {
+        if case .nobody = context.principal {
+            throw ParseError(.sessionMissing, "Insufficient auth to delete user")
+        }
+        try context.refuseReadOnly("delete")
+        var transaction = Transaction()
+        if let session = context.principal.session {
+            transaction.add(.requireSession(session), orThrow: .invalidSessionToken)
+        }
+        transaction.add(
+            .delete(
+                RowDeletion(
+                    className: SystemClasses.user,
+                    predicate: .id(userID),
+                    access: context.principal.access)),
+            orThrow: context.principal.isUnrestricted ? .objectNotFound : .insufficientAuth)
+        transaction.add(.endSessions(of: userID))
+        transaction.add(.unlink(userID: userID, providers: nil))
+        _ = try await context.app.commit(transaction)
+        context.app.sessions.invalidate(userID: userID)
+        return [:]
+    }
+}
