@@ -50,3 +50,11 @@ package enum HiddenField {
         }
     }
 }
+
+/// The form in which names and addresses are compared for uniqueness: without regard to case.
+package enum UniqueKey {
+    /// Unicode's full lower-casing, the same on every database.
+    package static func fold(_ text: String) -> String {
+        text.lowercased()
+    }
+}
