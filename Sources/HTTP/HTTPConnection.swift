@@ -1,0 +1,315 @@
+import EventLoop
+
+/// One client: reads requests, has them answered one at a time, writes the responses.
+// SAFETY: All mutable state is confined to the thread of the connection's loop.
+final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
+    private enum Phase {
+        /// Between requests, or within a head.
+        case head
+        case body
+        /// The handler works on a request.
+        case responding
+        /// The client has yet to read much of the last response.
+        case draining
+        /// The last response is sent; what the client still sends is thrown away until it has read it.
+        case lingering
+        case closed
+    }
+
+    /// What may wait here, unparsed, while a request is answered.
+    private static let pendingBytes = 64 * 1024
+    /// What a client may go on sending after it was refused, before it is cut.
+    private static let lingerBytes = 4 << 20
+
+    private let core: HTTPServer.Core
+    private let state: HTTPLoopState
+    private let tcp: TCPConnection
+    private let remoteAddress: String
+    private let id: UInt64
+    private var slot: Int32 = -1
+    private var phase = Phase.head
+    private var decoder = HTTPRequestDecoder()
+    private var head: HTTPRequestHead?
+    private var body: [UInt8] = []
+    private var bodyReceived = 0
+    private var bodyStarted: UInt64 = 0
+    private var task: Task<Void, Never>?
+    /// Input that came while the connection could not take it.
+    private var pending: [UInt8] = []
+    private var isReadingPaused = false
+    private var hasPeerEnded = false
+    private var closesAfterWrite = false
+    private var lingered = 0
+    private var queuedAtDeadline = 0
+
+    init(_ socket: AcceptedSocket, core: HTTPServer.Core, state: HTTPLoopState, id: UInt64)
+        throws(EventLoopError)
+    {
+        self.core = core
+        self.state = state
+        self.id = id
+        remoteAddress = socket.remoteAddress
+        tcp = try TCPConnection(descriptor: socket.descriptor, loop: state.loop)
+    }
+
+    private var deadlines: HTTPServer.DeadlineMilliseconds { core.deadlines }
+
+    /// Begins to read.
+    func start() {
+        slot = state.add(self)
+        setDeadline(deadlines.keepAlive)
+        tcp.start(delegate: self)
+    }
+
+    /// Answers 503 and closes, without reading a request.
+    func refuse(_ failure: HTTPFailure) {
+        slot = state.add(self)
+        tcp.start(delegate: self)
+        respond(to: failure)
+    }
+
+    private func setDeadline(_ milliseconds: UInt64?) {
+        guard slot >= 0 else { return }
+        state.setDeadline(milliseconds.map { state.loop.now &+ $0 }, for: slot)
+    }
+
+    // MARK: - Reading
+
+    func connection(_ connection: TCPConnection, didRead bytes: UnsafeRawBufferPointer) {
+        switch phase {
+        case .head, .body:
+            process(bytes)
+        case .responding, .draining:
+            keep(bytes)
+        case .lingering:
+            lingered += bytes.count
+            if lingered > Self.lingerBytes { close() }
+        case .closed:
+            break
+        }
+    }
+
+    private func keep(_ bytes: UnsafeRawBufferPointer) {
+        pending.append(contentsOf: bytes)
+        let room = Self.pendingBytes - pending.count
+        if room > 0 {
+            tcp.limitReads(to: room)
+        } else if !isReadingPaused {
+            isReadingPaused = true
+            tcp.pauseReading()
+        }
+    }
+
+    private func process(_ input: UnsafeRawBufferPointer) {
+        var consumed = 0
+        while true {
+            let wasIdle = decoder.isIdle
+            switch decoder.next(input, consumed: &consumed, limits: core.configuration.limits) {
+            case .needInput:
+                if phase == .head, wasIdle, !decoder.isIdle { setDeadline(deadlines.header) }
+                return
+            case .head(let head):
+                guard begin(head, hasMoreInput: consumed < input.count) else { return }
+            case .body(let range):
+                take(UnsafeRawBufferPointer(rebasing: input[range]))
+            case .end:
+                answer()
+                if consumed < input.count { keep(UnsafeRawBufferPointer(rebasing: input[consumed...])) }
+                return
+            case .refuse(let failure):
+                return respond(to: failure)
+            }
+        }
+    }
+
+    /// Returns whether to go on with the body.
+    private func begin(_ head: HTTPRequestHead, hasMoreInput: Bool) -> Bool {
+        self.head = head
+        guard head.hasBody else { return true }
+        let limit = core.handler.maxBodyBytes(for: head)
+        if let length = head.contentLength, length > limit {
+            respond(to: .bodyTooLarge)
+            return false
+        }
+        decoder.maxBodyBytes = limit
+        phase = .body
+        bodyReceived = 0
+        bodyStarted = state.loop.now
+        if let length = head.contentLength { body.reserveCapacity(min(length, 64 * 1024)) }
+        setDeadline(deadlines.bodyIdle)
+        if head.expectsContinue, !hasMoreInput {
+            let line: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
+            _ = tcp.write(UnsafeRawBufferPointer(start: line.utf8Start, count: line.utf8CodeUnitCount))
+        }
+        return true
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) {
+        body.append(contentsOf: bytes)
+        bodyReceived += bytes.count
+        let earned = UInt64(bodyReceived) &* 1000 / deadlines.bodyBytesPerSecond
+        let idle = state.loop.now &+ deadlines.bodyIdle
+        state.setDeadline(min(idle, bodyStarted &+ deadlines.bodyIdle &+ earned), for: slot)
+    }
+
+    // MARK: - Answering
+
+    private func answer() {
+        guard let head else { return }
+        phase = .responding
+        setDeadline(hasPeerEnded ? deadlines.halfClosed : nil)
+        let request = HTTPRequest(head: head, body: body, remoteAddress: remoteAddress, connectionID: id)
+        body = []
+        let handler = core.handler
+        task = Task(executorPreference: state.loop) { [self] in
+            let response = await handler.respond(to: request)
+            // After the loop has stopped, tasks end on other threads; the connection is gone then.
+            if state.loop.isCurrent { finish(response) }
+        }
+    }
+
+    private func finish(_ response: HTTPResponse) {
+        guard phase == .responding, let head else { return }
+        task = nil
+        send(response, to: head, keepsAlive: head.keepsAlive)
+    }
+
+    /// Answers what cannot be handled. Framing is lost then, so the connection ends.
+    private func respond(to failure: HTTPFailure) {
+        let response = core.handler.respond(to: failure, head: head)
+        body = []
+        pending = []
+        send(response, to: head, keepsAlive: false)
+    }
+
+    private func send(_ response: HTTPResponse, to head: HTTPRequestHead?, keepsAlive: Bool) {
+        let keepsAlive = keepsAlive && !response.closesConnection && !state.isClosing && !hasPeerEndedForGood
+        let connection: HTTPResponseEncoder.Connection =
+            !keepsAlive ? .close : head?.minorVersion == 0 ? .keepAlive : .unsaid
+        self.head = nil
+        state.output.removeAll(keepingCapacity: true)
+        let sendsBody = HTTPResponseEncoder.encode(
+            response,
+            isHead: head?.method == .head,
+            connection: connection,
+            dateLine: state.dateLine,
+            into: &state.output
+        )
+        let isWritten = state.output.withUnsafeBytes { output in
+            sendsBody ? response.body.withUnsafeBytes { tcp.write(output, $0) } : tcp.write(output)
+        }
+        guard isWritten else { return close() }
+        guard keepsAlive else { return linger() }
+        if tcp.queuedBytes > core.configuration.outputBytesCap {
+            phase = .draining
+            watchWrites()
+        } else {
+            nextRequest()
+        }
+    }
+
+    /// The client has ended its side and nothing it sent is left.
+    private var hasPeerEndedForGood: Bool { hasPeerEnded && pending.isEmpty }
+
+    private func nextRequest() {
+        phase = .head
+        if tcp.queuedBytes > 0 { watchWrites() } else { setDeadline(deadlines.keepAlive) }
+        guard !pending.isEmpty else {
+            if hasPeerEnded { linger() }
+            return resumeReading()
+        }
+        let input = pending
+        pending = []
+        input.withUnsafeBytes { process($0) }
+        if phase == .head || phase == .body {
+            if hasPeerEnded { return linger() }
+            resumeReading()
+        }
+    }
+
+    private func resumeReading() {
+        tcp.limitReads(to: Self.pendingBytes)
+        guard isReadingPaused else { return }
+        isReadingPaused = false
+        tcp.resumeReading()
+    }
+
+    // MARK: - Ending
+
+    /// Sends FIN, then waits for the client to read what was sent: closing at once with input unread would send
+    /// RST, which may reach the client before it has read the response.
+    private func linger() {
+        phase = .lingering
+        pending = []
+        tcp.shutdownWrites()
+        if hasPeerEnded, tcp.queuedBytes == 0 { return close() }
+        resumeReading()
+        if tcp.queuedBytes > 0 { watchWrites() } else { setDeadline(deadlines.linger) }
+    }
+
+    private func watchWrites() {
+        queuedAtDeadline = tcp.queuedBytes
+        setDeadline(deadlines.write)
+    }
+
+    /// Closes an idle connection; one with a request in flight closes after its response.
+    func closeWhenIdle() {
+        if phase == .head, decoder.isIdle, tcp.queuedBytes == 0 { close() }
+    }
+
+    /// Gives up on whatever is in flight.
+    func close() {
+        guard phase != .closed else { return }
+        phase = .closed
+        task?.cancel()
+        task = nil
+        if tcp.queuedBytes > 0 { tcp.abort() } else { tcp.close() }
+    }
+
+    func connectionDidReadEnd(_ connection: TCPConnection) {
+        hasPeerEnded = true
+        switch phase {
+        // Half a request is none; what was answered before still goes out.
+        case .head, .body: linger()
+        // It may still read (shutdown of its sending side): it gets its answer.
+        case .responding: setDeadline(deadlines.halfClosed)
+        case .draining, .closed: break
+        case .lingering: if tcp.queuedBytes == 0 { close() }
+        }
+    }
+
+    func connectionDidDrain(_ connection: TCPConnection) {
+        switch phase {
+        case .draining: nextRequest()
+        case .head where decoder.isIdle: state.isClosing ? close() : setDeadline(deadlines.keepAlive)
+        case .lingering: hasPeerEnded ? close() : setDeadline(deadlines.linger)
+        default: break
+        }
+    }
+
+    func connection(_ connection: TCPConnection, didFail error: EventLoopError) { close() }
+
+    func connectionDidClose(_ connection: TCPConnection) {
+        phase = .closed
+        task?.cancel()
+        task = nil
+        if slot >= 0 { state.remove(slot) }
+        slot = -1
+        core.didClose()
+    }
+
+    func didReachDeadline() {
+        let queued = tcp.queuedBytes
+        if queued > 0, phase != .responding {
+            // Progress is any byte taken since the last look.
+            if queued < queuedAtDeadline { watchWrites() } else { close() }
+            return
+        }
+        switch phase {
+        case .head where decoder.isIdle: close()
+        case .head, .body: respond(to: HTTPFailure(status: 408, reason: "the request took too long"))
+        case .responding: task?.cancel()
+        case .draining, .lingering, .closed: close()
+        }
+    }
+}

@@ -1,0 +1,65 @@
+/// Turns a response into bytes: the head, and the body too while it is small.
+struct HTTPResponseEncoder {
+    /// Larger bodies are sent from where they are instead of being copied behind the head.
+    static let copiedBodyBytes = 16 * 1024
+
+    enum Connection { case close, keepAlive, unsaid }
+
+    /// Appends the head to `output`, which the caller has emptied, and the body if it is small.
+    ///
+    /// - Parameters:
+    ///   - dateLine: `Date: …\r\n`.
+    ///   - isHead: The request's method was HEAD: the body only counts.
+    /// - Returns: Whether `response.body` is still to be sent.
+    static func encode(
+        _ response: HTTPResponse,
+        isHead: Bool,
+        connection: Connection,
+        dateLine: [UInt8],
+        into output: inout [UInt8]
+    ) -> Bool {
+        HTTPStatus.appendLine(for: response.status, to: &output)
+        appendFields(response.headers, to: &output)
+        output += response.preformattedHeaders
+        // 204 and 304 have no body by definition, and a length would be about something else (RFC 9110 §8.6).
+        let isBodiless = response.status == 204 || response.status == 304
+        if !isBodiless {
+            output.append("Content-Length: ")
+            output.append(decimal: response.body.count)
+            output.append("\r\n")
+        }
+        output += dateLine
+        switch connection {
+        case .close: output.append("Connection: close\r\n")
+        case .keepAlive: output.append("Connection: keep-alive\r\n")
+        case .unsaid: break
+        }
+        output.append("\r\n")
+        guard !isBodiless, !isHead, !response.body.isEmpty else { return false }
+        guard response.body.count <= copiedBodyBytes else { return true }
+        output += response.body
+        return false
+    }
+
+    private static func appendFields(_ headers: HTTPHeaders, to output: inout [UInt8]) {
+        for field in headers.fields {
+            let name = headers.bytes[field.name]
+            guard !isOwn(name) else { continue }
+            output += name
+            output.append(": ")
+            output += headers.bytes[field.value]
+            output.append("\r\n")
+        }
+    }
+
+    /// Whether the server alone writes the field: two voices about framing would be one too many.
+    private static func isOwn(_ name: ArraySlice<UInt8>) -> Bool {
+        switch name.count {
+        case 4: ASCII.equalIgnoringCase(name, "date".utf8)
+        case 10: ASCII.equalIgnoringCase(name, "connection".utf8)
+        case 14: ASCII.equalIgnoringCase(name, "content-length".utf8)
+        case 17: ASCII.equalIgnoringCase(name, "transfer-encoding".utf8)
+        default: false
+        }
+    }
+}
