@@ -11,6 +11,8 @@ package struct RequestContext: Sendable {
     package let installationID: String?
     /// One place in the queue of the password hashing pool, shared by all parts of a batch.
     package let lane: HashingLane
+    /// Set where the request is a part of a batch that is one transaction.
+    package var jointCommit: JointCommitPart?
 
     package init(
         app: App,

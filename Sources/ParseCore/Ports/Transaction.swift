@@ -23,6 +23,14 @@ package struct Transaction: Sendable {
         plan.steps += steps
     }
 
+    /// Puts the steps of another behind these.
+    package mutating func append(_ other: Transaction) {
+        let offset = plan.steps.count
+        plan.schemaChanges += other.plan.schemaChanges
+        plan.steps += other.plan.steps
+        for (step, error) in other.refusals { refusals[step + offset] = error }
+    }
+
     fileprivate func refusal(ofStep step: Int) -> ParseError? {
         refusals[step]
     }

@@ -38,7 +38,7 @@ struct ProviderLogIn: Sendable {
                 installationID: context.installationID)
             : nil
         if let session { transaction.add(session.steps) }
-        let outcome = try await app.commit(transaction)
+        let outcome = try await context.commit(transaction)
         app.sessions.invalidate(userID: user.objectID)
 
         let current = outcome.updatedRows.lazy.flatMap { $0 }.first ?? user

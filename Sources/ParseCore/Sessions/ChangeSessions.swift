@@ -31,7 +31,7 @@ package struct CreateSession: Sendable {
         var transaction = Transaction(schemaChanges: fields.schemaChanges)
         transaction.add(.requireSession(caller), orThrow: .invalidSessionToken)
         transaction.add(session.steps)
-        _ = try await app.commit(transaction)
+        _ = try await context.commit(transaction)
         app.sessions.invalidate(userID: caller.userID)
 
         var reply: JSONObject = ["sessionToken": .string(session.token)]
@@ -55,7 +55,7 @@ package struct CreateSession: Sendable {
             fields: try fields.initialValues())
         var transaction = Transaction(schemaChanges: fields.schemaChanges)
         transaction.add(.insert(className: SystemClasses.session, row))
-        _ = try await app.commit(transaction)
+        _ = try await context.commit(transaction)
         return SaveReply(
             body: ["objectId": .string(row.objectID), "createdAt": .string(now.iso8601)],
             location: .session(row.objectID),
@@ -99,7 +99,7 @@ package struct UpdateSession: Sendable {
                     changes: fields.changes,
                     updatedAt: now)),
             orThrow: .objectNotFound)
-        let outcome = try await app.commit(transaction)
+        let outcome = try await context.commit(transaction)
         let row = outcome.updatedRows[position].first
         if let userID = row?.userID { app.sessions.invalidate(userID: userID) }
         var reply: JSONObject = ["updatedAt": .string(now.iso8601)]
@@ -137,7 +137,7 @@ package struct DeleteSession: Sendable {
         transaction.add(
             .delete(RowDeletion(className: SystemClasses.session, predicate: predicate)),
             orThrow: .objectNotFoundForDelete)
-        _ = try await app.commit(transaction)
+        _ = try await context.commit(transaction)
         if let userID = row.userID { app.sessions.invalidate(userID: userID) }
         return [:]
     }

@@ -27,7 +27,7 @@ package struct UpgradeSession: Sendable {
             createdWith: CreatedWith.upgrade,
             installationID: context.installationID)
         transaction.add(session.steps)
-        _ = try await app.commit(transaction)
+        _ = try await context.commit(transaction)
         app.sessions.invalidate(userID: userID)
         var object = ObjectView.object(of: session.row, app.storage.schema[SystemClasses.session])
         object["sessionToken"] = .string(session.token)

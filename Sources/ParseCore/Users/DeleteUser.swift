@@ -27,7 +27,7 @@ package struct DeleteUser: Sendable {
             orThrow: context.principal.isUnrestricted ? .objectNotFound : .insufficientAuth)
         transaction.add(.endSessions(of: userID))
         transaction.add(.unlink(userID: userID, providers: nil))
-        _ = try await context.app.commit(transaction)
+        _ = try await context.commit(transaction)
         context.app.sessions.invalidate(userID: userID)
         return [:]
     }

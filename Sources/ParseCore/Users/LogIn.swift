@@ -25,7 +25,7 @@ package struct LogIn: Sendable {
             createdWith: CreatedWith.logIn,
             installationID: context.installationID)
         transaction.add(session.steps)
-        let outcome = try await app.commit(transaction)
+        let outcome = try await context.commit(transaction)
         app.sessions.invalidate(userID: user.objectID)
 
         let current = outcome.updatedRows.lazy.flatMap { $0 }.first ?? user
@@ -103,7 +103,7 @@ package struct LogInAs: Sendable {
         var transaction = Transaction()
         transaction.add(.require(className: SystemClasses.user, .id(id)), orThrow: notFound)
         transaction.add(session.steps)
-        _ = try await context.app.commit(transaction)
+        _ = try await context.commit(transaction)
         context.app.sessions.invalidate(userID: id)
         return UserView(of: user, in: context.app, viewer: .owner).object(sessionToken: session.token)
     }

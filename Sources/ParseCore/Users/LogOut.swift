@@ -27,7 +27,7 @@ package struct LogOut: Sendable {
                     className: SystemClasses.session,
                     predicate: .hidden(HiddenField.tokenHash, .binary(hash.bytes)),
                     mustMatch: false)))
-        _ = try await app.commit(transaction)
+        _ = try await context.commit(transaction)
         if let userID { app.sessions.invalidate(userID: userID) }
         return [:]
     }

@@ -44,7 +44,7 @@ package struct SignUp: Sendable {
         if let validated { transaction.add(validated.steps(for: draft.row.objectID, removing: [])) }
         let session = session(for: draft.row.objectID, validated, in: context)
         if let session { transaction.add(session.steps) }
-        _ = try await app.commit(transaction)
+        _ = try await context.commit(transaction)
         return reply(draft, fields, validated, session)
     }
 

@@ -52,7 +52,7 @@ package struct UpdateUser: Sendable {
             if app.options.revokeSessionOnPasswordReset { transaction.add(.endSessions(of: userID)) }
         }
         if let session { transaction.add(session.steps) }
-        let outcome = try await app.commit(transaction)
+        let outcome = try await context.commit(transaction)
         app.sessions.invalidate(userID: userID)
 
         let row = outcome.updatedRows[position].first

@@ -1,0 +1,32 @@
+import HTTP
+import ParseCore
+
+extension Endpoint {
+    static let currentSession = Endpoint(.readsTokenItself) { request in
+        RESTReply(try await CurrentSession().run(in: request.context))
+    }
+
+    static let findSessions = Endpoint { request in
+        let options = try FindOptions(request.readParameters, by: request.context.principal)
+        return RESTReply(try await FindSessions(options: options).run(in: request.context))
+    }
+
+    static let getSession = Endpoint { request in
+        let projection = try GetOptions.projection(request.readParameters)
+        let command = GetSession(sessionID: request.objectID, projection: projection)
+        return RESTReply(try await command.run(in: request.context))
+    }
+
+    static let createSession = Endpoint { request in
+        RESTReply(try await CreateSession(body: request.body).run(in: request.context))
+    }
+
+    static let updateSession = Endpoint { request in
+        let command = UpdateSession(sessionID: request.objectID, body: request.body)
+        return RESTReply(try await command.run(in: request.context))
+    }
+
+    static let deleteSession = Endpoint { request in
+        RESTReply(try await DeleteSession(sessionID: request.objectID).run(in: request.context))
+    }
+}

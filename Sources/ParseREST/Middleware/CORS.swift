@@ -1,0 +1,38 @@
+import HTTP
+import ParseCore
+
+/// The headers that let browsers call (Fetch standard, "CORS protocol").
+struct CORS: Sendable {
+    private static let methods = "GET,PUT,POST,DELETE,OPTIONS"
+    private static let headers =
+        "X-Parse-Master-Key, X-Parse-REST-API-Key, X-Parse-Javascript-Key, X-Parse-Application-Id, "
+        + "X-Parse-Client-Version, X-Parse-Session-Token, X-Requested-With, X-Parse-Revocable-Session, "
+        + "X-Parse-Request-Id, Content-Type, Pragma, Cache-Control"
+    private static let exposed = "X-Parse-Job-Status-Id, X-Parse-Push-Status-Id"
+
+    private let allowedOrigins: [String]
+    private let fixedPart: [UInt8]
+    /// Everything, where the answer is the same for every origin.
+    private let whole: [UInt8]?
+
+    init(_ options: AppOptions) {
+        allowedOrigins = options.allowOrigin
+        let allowed = ([Self.headers] + options.allowHeaders).joined(separator: ", ")
+        fixedPart = Array(
+            ("Access-Control-Allow-Methods: \(Self.methods)\r\nAccess-Control-Allow-Headers: \(allowed)\r\n"
+                + "Access-Control-Expose-Headers: \(Self.exposed)\r\n").utf8)
+        whole = allowedOrigins.count < 2 ? Self.line(origin: allowedOrigins.first ?? "*") + fixedPart : nil
+    }
+
+    /// Complete header lines for the answer to that request.
+    func lines(for headers: HTTPHeaders?) -> [UInt8] {
+        if let whole { return whole }
+        let origin = headers?.first("Origin")
+        let allowed = origin.flatMap { allowedOrigins.contains($0) ? $0 : nil } ?? allowedOrigins[0]
+        return Self.line(origin: allowed) + fixedPart
+    }
+
+    private static func line(origin: String) -> [UInt8] {
+        Array("Access-Control-Allow-Origin: \(origin)\r\n".utf8)
+    }
+}

@@ -1,0 +1,226 @@
+import Cryptography
+package import HTTP
+import JSON
+package import Logging
+package import ParseCore
+import ParseWire
+
+/// The REST API as an HTTP handler.
+///
+/// The order of what happens to a request can be seen from outside; it is written here from top to bottom.
+package final class RESTService: HTTPHandler {
+    private let apps: any AppResolver
+    /// The options of a request before its app is known, and of apps without their own.
+    private let defaults: AppOptions
+    /// The largest body of any app, for heads that do not tell the app.
+    private let optionsByApp: @Sendable (String) -> AppOptions?
+    private let router: Router<Endpoint>
+    private let authenticator: Authenticator
+    private let defaultCORS: CORS
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - apps: Opens the app that a request names.
+    ///   - defaults: The options that hold for every app.
+    ///   - optionsByApp: The options of an app by its id, without opening it.
+    package init(
+        apps: any AppResolver,
+        defaults: AppOptions,
+        optionsByApp: @escaping @Sendable (String) -> AppOptions?,
+        logger: Logger
+    ) {
+        self.apps = apps
+        self.defaults = defaults
+        self.optionsByApp = optionsByApp
+        self.logger = logger
+        router = .rest()
+        authenticator = Authenticator(apps: apps)
+        defaultCORS = CORS(defaults)
+    }
+
+    package func maxBodyBytes(for head: HTTPRequestHead) -> Int {
+        let id = head.headers.first(ParseHeader.applicationID)
+        return (id.flatMap(optionsByApp) ?? defaults).maxUploadSize
+    }
+
+    package func respond(to failure: HTTPFailure, head: HTTPRequestHead?) -> HTTPResponse {
+        response(
+            failure.status, .object(["error": .string(failure.reason)]), defaultCORS.lines(for: head?.headers))
+    }
+
+    package func respond(to request: HTTPRequest) async -> HTTPResponse {
+        let cors = defaultCORS.lines(for: request.headers)
+        if request.method == .options { return Self.preflight(cors) }
+        do {
+            if Self.isHealth(request.path) { return response(200, .object(["status": "ok"]), cors) }
+            var decoded = try DecodedRequest(request, maxBodyBytes: maxBodyBytes(for: request.head))
+            var keys = RequestKeys(request.headers)
+            let app = try await authenticator.app(&keys, &decoded.body)
+            defer { apps.release(app) }
+            return await respond(to: request, decoded, keys, app)
+        } catch {
+            return failure(error, cors, request)
+        }
+    }
+
+    private func respond(
+        to request: HTTPRequest, _ decoded: DecodedRequest, _ keys: RequestKeys, _ app: App
+    ) async -> HTTPResponse {
+        let hasOwnCORS = app.options.allowOrigin != defaults.allowOrigin || app.options.allowHeaders != defaults.allowHeaders
+        let cors = (hasOwnCORS ? CORS(app.options) : defaultCORS).lines(for: request.headers)
+        do {
+            let method = decoded.method == .head ? HTTPMethod.get : decoded.method
+            let isBatch = method == .post && Self.isBatch(decoded.path)
+            let match = isBatch ? nil : router.match(method: method, path: decoded.path)
+            let traits = match?.endpoint.traits ?? []
+            let client = app.options.trustProxy.client(
+                peer: request.remoteAddress, forwardedFor: request.headers.first("X-Forwarded-For"))
+            let principal = try await authenticator.principal(keys, app, client: client, traits)
+            let context = RequestContext(
+                app: app,
+                principal: principal,
+                sessionToken: traits.contains(.ignoresSession) ? nil : keys.sessionToken,
+                installationID: keys.installationID,
+                lane: HashingLane())
+            let rest = RESTRequest(
+                context: context,
+                parameters: match?.parameters ?? PathParameters([]),
+                query: decoded.query,
+                body: decoded.body,
+                mount: decoded.mount)
+            if isBatch {
+                let reply = try await Batch(router: router, service: self).run(rest)
+                return response(reply, request, app, decoded.mount, cors)
+            }
+            guard let match else { return Self.notFound(request, cors) }
+            return response(try await match.endpoint.run(rest), request, app, decoded.mount, cors)
+        } catch {
+            return failure(error, cors, request)
+        }
+    }
+
+    /// The error if it is one that a client may be told; `nil`, and a line in the log, for a fault of the
+    /// server.
+    func known(_ error: any Error) -> ParseError? {
+        if let error = error as? ParseError { return error }
+        if error is CancellationError || error is BatchRolledBack { return nil }
+        logger.error("a request failed", [("error", .string(String(describing: error)))])
+        return nil
+    }
+
+    private static func isHealth(_ path: String) -> Bool {
+        guard path.utf8.count <= 16 else { return false }
+        let path = Mount.split(path).path.lowercased()
+        return path == "/health" || path == "/health/"
+    }
+
+    private static func isBatch(_ path: String) -> Bool {
+        guard path.utf8.count <= 8 else { return false }
+        let path = path.lowercased()
+        return path == "/batch" || path == "/batch/" || path == "//batch"
+    }
+}
+
+extension RESTService {
+    private func failure(_ error: any Error, _ cors: [UInt8], _ request: HTTPRequest) -> HTTPResponse {
+        if let refusal = error as? RequestRefusal {
+            return response(refusal.status, .object(["error": .string(refusal.message)]), cors)
+        }
+        if let failure = error as? HTTPFailure {
+            return response(failure.status, .object(["error": .string(failure.reason)]), cors)
+        }
+        guard let error = known(error) else {
+            return response(
+                ErrorResponse.internalFault.status, .object(ErrorResponse.internalFault.body), cors)
+        }
+        let reply = ErrorResponse.make(error)
+        var response = response(reply.status, .object(reply.body), cors)
+        if let seconds = error.retryAfterSeconds { response.headers.add("Retry-After", String(seconds)) }
+        return response
+    }
+
+    private func response(
+        _ reply: RESTReply, _ request: HTTPRequest, _ app: App, _ mount: String, _ cors: [UInt8]
+    ) -> HTTPResponse {
+        let bytes: [UInt8] =
+            switch reply.body {
+            case .json(let value): value.serialized()
+            case .encoded(let encoded): encoded
+            }
+        var response = HTTPResponse(status: reply.status, body: bytes)
+        response.preformattedHeaders = cors + Self.jsonType
+        if let location = reply.location {
+            response.headers.add("Location", Self.base(request, app, mount) + location)
+        }
+        guard request.method == .get || request.method == .head, reply.status == 200 else { return response }
+        let tag = "W/\"\(String(bytes.count, radix: 16))-\(String(ShortHash.sipHash(bytes), radix: 16))\""
+        response.headers.add("ETag", tag)
+        if let known = request.headers.first("If-None-Match"), Self.lists(known, tag) {
+            response.status = 304
+            response.body = []
+        }
+        return response
+    }
+
+    private func response(_ status: Int, _ body: JSONValue, _ cors: [UInt8]) -> HTTPResponse {
+        var response = HTTPResponse(status: status, body: body.serialized())
+        response.preformattedHeaders = cors + Self.jsonType
+        return response
+    }
+
+    private static let jsonType = Array("Content-Type: application/json; charset=utf-8\r\n".utf8)
+
+    private static func preflight(_ cors: [UInt8]) -> HTTPResponse {
+        var response = HTTPResponse(status: 200, body: Array("OK".utf8))
+        response.preformattedHeaders = cors + Array("Content-Type: text/plain; charset=utf-8\r\n".utf8)
+        return response
+    }
+
+    private static func notFound(_ request: HTTPRequest, _ cors: [UInt8]) -> HTTPResponse {
+        let what = escaped("Cannot \(request.method.rawValue) \(request.path)")
+        let page = """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <title>Error</title>
+            </head>
+            <body>
+            <pre>\(what)</pre>
+            </body>
+            </html>
+
+            """
+        var response = HTTPResponse(status: 404, body: Array(page.utf8))
+        response.preformattedHeaders =
+            cors
+            + Array(
+                ("Content-Type: text/html; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\n"
+                    + "Content-Security-Policy: default-src 'none'\r\n").utf8)
+        return response
+    }
+
+    private static func escaped(_ text: String) -> String {
+        let entities: [Character: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;"]
+        return text.map { entities[$0] ?? String($0) }.joined()
+    }
+
+    /// The address clients know the mount point by.
+    private static func base(_ request: HTTPRequest, _ app: App, _ mount: String) -> String {
+        if let url = app.options.publicServerURL { return url }
+        let isTrusted = app.options.trustProxy.trusts(peer: request.remoteAddress)
+        let forwarded = isTrusted ? request.headers.first("X-Forwarded-Proto") : nil
+        let scheme = forwarded?.lowercased() == "https" ? "https" : "http"
+        let host = (isTrusted ? request.headers.first("X-Forwarded-Host") : nil) ?? request.headers.first("Host")
+        return "\(scheme)://\(host ?? "localhost")\(mount)"
+    }
+
+    /// Whether `If-None-Match` names the tag (RFC 9110, section 13.1.2; weak comparison).
+    private static func lists(_ header: String, _ tag: String) -> Bool {
+        let bare = tag.dropFirst(2)
+        return header.split(separator: ",").contains { part in
+            let candidate = part.drop { $0 == " " }.prefix { $0 != " " }
+            return candidate == "*" || (candidate.hasPrefix("W/") ? candidate.dropFirst(2) : candidate) == bare
+        }
+    }
+}
