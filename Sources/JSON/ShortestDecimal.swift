@@ -43,8 +43,8 @@ struct ShortestDecimal {
         pointPosition = digitCount - digitsAfterPoint + exponent
     }
 
-    /// Digits with at most six of them after the point, if they read back as the value: about three
-    /// times as fast as finding the shortest digits of any value.
+    /// Digits with at most six of them after the point, if they read back as the value;
+    /// faster than finding the shortest digits of any value.
     ///
     /// Decimals of up to 15 digits all read as different doubles, so none of them but this one, and
     /// none that is shorter, reads back as the value.
