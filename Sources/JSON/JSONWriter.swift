@@ -63,8 +63,11 @@ package struct JSONWriter: Sendable {
 extension JSONWriter {
     /// Writes a string in quotation marks, escaping only what JSON demands.
     package mutating func writeString(_ text: String) {
-        var text = text
-        text.withUTF8 { writeString($0) }
+        // Nearly always available, and spares the copy that `withUTF8` needs.
+        if text.utf8.withContiguousStorageIfAvailable({ writeString($0) }) == nil {
+            var text = text
+            text.withUTF8 { writeString($0) }
+        }
     }
 
     private mutating func writeString(_ text: UnsafeBufferPointer<UInt8>) {

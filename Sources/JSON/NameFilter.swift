@@ -4,7 +4,7 @@
 /// are compared at all. In larger ones a hash table takes over.
 struct NameFilter {
     private var seenHints: UInt64 = 0
-    private var places: [CodePointKey: Int] = [:]
+    private var places: [CodePointKey: Int]?
 
     /// A bit for a name, made of its first byte and its length.
     ///
@@ -27,11 +27,15 @@ struct NameFilter {
             guard seenHints & hint != 0 else { return nil }
             return members.firstIndex { $0.key.hasSameCodePoints(as: key) }
         }
-        if places.isEmpty {
-            for (place, member) in members.enumerated() { places[CodePointKey(member.key)] = place }
-        }
-        if let place = places[CodePointKey(key)] { return place }
-        places[CodePointKey(key)] = members.count
+        if places == nil { places = Self.places(of: members) }
+        if let place = places?[CodePointKey(key)] { return place }
+        places?[CodePointKey(key)] = members.count
         return nil
+    }
+
+    private static func places(of members: [JSONObject.Member]) -> [CodePointKey: Int] {
+        var places: [CodePointKey: Int] = [:]
+        for (place, member) in members.enumerated() { places[CodePointKey(member.key)] = place }
+        return places
     }
 }

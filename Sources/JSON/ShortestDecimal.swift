@@ -12,6 +12,12 @@ struct ShortestDecimal {
     ///
     /// - Parameter value: Finite and greater than zero.
     init(_ value: Double) {
+        if let (digits, digitsAfterPoint) = Self.short(value) {
+            self.digits = digits
+            digitCount = Self.count(digits)
+            pointPosition = digitCount - digitsAfterPoint
+            return
+        }
         var exponent = 0
         var digitsAfterPoint = 0
         var hasPoint = false
@@ -33,12 +39,35 @@ struct ShortestDecimal {
             digits /= 10
             digitsAfterPoint -= 1
         }
-        var rest = digits
-        while rest > 0 {
-            rest /= 10
-            digitCount += 1
-        }
+        digitCount = Self.count(digits)
         pointPosition = digitCount - digitsAfterPoint + exponent
+    }
+
+    /// Digits with at most six of them after the point, if they read back as the value;
+    /// faster than finding the shortest digits of any value.
+    ///
+    /// Decimals of up to 15 digits all read as different doubles, so none of them but this one, and
+    /// none that is shorter, reads back as the value.
+    private static func short(_ value: Double) -> (digits: UInt64, digitsAfterPoint: Int)? {
+        guard value < 1e9 else { return nil }
+        var scale = 1.0
+        for digitsAfterPoint in 1...6 {
+            scale *= 10
+            let digits = UInt64(value * scale + 0.5)
+            // Both are exact, so this is how the parser reads the digits.
+            if Double(digits) / scale == value { return (digits, digitsAfterPoint) }
+        }
+        return nil
+    }
+
+    private static func count(_ digits: UInt64) -> Int {
+        var count = 1
+        var bound: UInt64 = 10
+        while digits >= bound {
+            count += 1
+            bound *= 10
+        }
+        return count
     }
 
     /// The value of digits after a sign.
