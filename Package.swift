@@ -61,7 +61,7 @@ let package = Package(
                 "ParseREST", "ParseSQLite", "ParseCore", "ParseWire", "JSON", "HTTP", "EventLoop", "SQLite",
                 "Cryptography", "Logging",
             ]),
-        .executableTarget(name: "MartletCLI", dependencies: ["Martlet", "JSON"], swiftSettings: settings),
+        .executableTarget(name: "MartletCLI", dependencies: ["Martlet", "JSON", "Logging", "ParseCore", "ParseWire"], swiftSettings: settings),
         .target(
             name: "ParseSwift",
             dependencies: [

@@ -3,7 +3,7 @@ package import JSON
 /// What the REST API takes at most, beyond the limits of HTTP itself.
 package enum RequestLimits {
     /// Of a request body or a JSON parameter.
-    package static let json = JSONLimits(bytes: 256 << 20, depth: 256, values: 2_000_000)
+    package static let json = JSONLimits(bytes: 256 << 20, depth: 128, values: 1_000_000)
     /// Of a form-encoded body, in bytes.
     package static let formBytes = 100 * 1024
 }

@@ -67,7 +67,7 @@ struct RowSelection: Sendable {
 
     private static func json(_ row: borrowing SQLiteRow, _ index: Int) -> JSONValue? {
         // What was stored was parsed before; limits held then.
-        row.text(index).flatMap { try? JSONValue.parse($0, limits: JSONLimits(bytes: .max, depth: 4096, values: .max)) }
+        row.text(index).flatMap { try? JSONValue.parse($0, limits: JSONLimits(bytes: .max, depth: 256, values: .max)) }
     }
 
     private static func point(_ json: JSONValue) -> [Double] {

@@ -72,6 +72,11 @@ package struct KeywordDenylist: Sendable, Hashable {
         return text.firstMatch(of: expression) != nil
     }
 
+    /// Whether the text of a rule can be searched for.
+    package static func isUsable(_ pattern: String) -> Bool {
+        !pattern.utf8.contains(where: isSpecial) || (try? Regex(pattern)) != nil
+    }
+
     private static func isSpecial(_ byte: UInt8) -> Bool {
         "\\^$.|?*+()[]{}".utf8.contains(byte)
     }

@@ -52,6 +52,8 @@ package struct ObjectBody: Sendable {
 
     /// How many fields a class may have; a row of a database has a bounded number of columns.
     package static let fieldLimit = 1000
+    /// How many parts a path may have, so that values cannot be nested without end by one change after another.
+    private static let pathLimit = 32
     /// The longest field name, in bytes.
     private static let nameLimit = 255
 
@@ -116,7 +118,7 @@ package struct ObjectBody: Sendable {
         _ member: JSONObject.Member, schema: inout ClassSchema
     ) throws(ParseError) {
         guard let path = FieldName.path(member.key), FieldName.isValid(path[0]), path[0] != "authData",
-            path.count > 1, !path.dropFirst().contains(where: { $0.contains("$") })
+            path.count > 1, path.count <= Self.pathLimit, !path.dropFirst().contains(where: { $0.contains("$") })
         else {
             throw ParseError(.invalidKeyName, "Invalid field name for update: \(member.key)")
         }

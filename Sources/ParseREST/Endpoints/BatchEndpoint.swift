@@ -1,3 +1,4 @@
+import ParseWire
 import HTTP
 import JSON
 import ParseCore

@@ -1,6 +1,6 @@
 package import HTTP
 package import JSON
-package import ParseCore
+import ParseCore
 import ParseWire
 
 /// A request whose body is read, before it is known who asks.

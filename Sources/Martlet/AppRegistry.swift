@@ -1,0 +1,160 @@
+import JSON
+import EventLoop
+import Logging
+package import ParseCore
+import ParseSQLite
+import SQLite
+import Synchronization
+
+/// The apps of the server: which there are, and which are open.
+///
+/// An app is opened when it is first asked for and closed when it has been idle for a while, so that many small
+/// apps cost little.
+package final class AppRegistry: AppResolver {
+    /// How long an app stays open without a request.
+    static let idleTime: Duration = .seconds(300)
+
+    private let folder: DataFolder
+    private let options: ServerOptions
+    private let environment: CoreEnvironment
+    private let providers: [any AuthProvider]
+    /// Opening a database blocks, so it leaves the event loop.
+    private let openers = BlockingPool(name: "open", threads: 1, queueLimit: 4096)
+    private let state: Mutex<State>
+
+    private struct State {
+        var records: [String: AppRecord]
+        var open: [String: OpenApp] = [:]
+        var opening: [String: Task<App, any Error>] = [:]
+    }
+
+    private struct OpenApp {
+        let app: App
+        var requests = 0
+        var lastUse = ContinuousClock.now
+    }
+
+    init(
+        folder: DataFolder,
+        records: [AppRecord],
+        options: ServerOptions,
+        providers: [any AuthProvider],
+        environment: CoreEnvironment
+    ) {
+        self.folder = folder
+        self.options = options
+        self.environment = environment
+        self.providers = providers
+        state = Mutex(
+            State(records: Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })))
+    }
+
+    package func acquire(id: String) async throws -> App? {
+        while true {
+            enum Found {
+                case open(App)
+                case opening(Task<App, any Error>)
+                case unknown
+            }
+            let found: Found = state.withLock { state in
+                if let app = state.open[id]?.app {
+                    state.open[id]?.requests += 1
+                    return .open(app)
+                }
+                guard let record = state.records[id] else { return .unknown }
+                if let task = state.opening[id] { return .opening(task) }
+                let task = Task { try await self.open(record) }
+                state.opening[id] = task
+                return .opening(task)
+            }
+            switch found {
+            case .open(let app): return app
+            case .unknown: return nil
+            case .opening(let task): _ = try await task.value
+            }
+        }
+    }
+
+    package func release(_ app: App) {
+        state.withLock { state in
+            guard state.open[app.id]?.app === app else { return }
+            state.open[app.id]?.requests -= 1
+            state.open[app.id]?.lastUse = .now
+        }
+    }
+
+    /// Takes over what the control database says now.
+    func update(_ records: [AppRecord]) async {
+        let gone = state.withLock { state in
+            let previous = state.records
+            state.records = Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+            var gone: [App] = []
+            for (id, entry) in state.open {
+                guard let record = state.records[id] else {
+                    gone.append(entry.app)
+                    state.open[id] = nil
+                    continue
+                }
+                if record != previous[id] { entry.app.credentials = record.credentials }
+            }
+            return gone
+        }
+        for app in gone { await app.storage.close() }
+    }
+
+    /// Closes apps that nobody has asked for lately.
+    func closeIdle(after time: Duration = AppRegistry.idleTime) async {
+        let idle = state.withLock { state in
+            let idle = state.open.values.filter { $0.requests == 0 && $0.lastUse.duration(to: .now) > time }
+            for entry in idle { state.open[entry.app.id] = nil }
+            return idle.map(\.app)
+        }
+        for app in idle { await app.storage.close() }
+    }
+
+    /// The apps that are open at this moment.
+    var openApps: [App] {
+        state.withLock { $0.open.values.map(\.app) }
+    }
+
+    /// Closes everything; requests that still run fail.
+    func closeAll() async {
+        let apps = state.withLock { state in
+            let apps = state.open.values.map(\.app)
+            state.open = [:]
+            state.records = [:]
+            return apps
+        }
+        for app in apps { await app.storage.close() }
+        openers.shutdown()
+    }
+
+    private func open(_ record: AppRecord) async throws -> App {
+        let path = folder.database(ofApp: record.id)
+        do {
+            let storage = try await openers.run { try SQLiteAppStorage(path: path) }
+            let app = App(
+                id: record.id,
+                credentials: record.credentials,
+                options: options.options(ofApp: record.id),
+                storage: storage,
+                providers: providers,
+                environment: environment)
+            let isStillThere = state.withLock { state in
+                state.opening[record.id] = nil
+                guard let current = state.records[record.id] else { return false }
+                app.credentials = current.credentials
+                state.open[record.id] = OpenApp(app: app)
+                return true
+            }
+            if !isStillThere { await storage.close() }
+            return app
+        } catch {
+            state.withLock { $0.opening[record.id] = nil }
+            environment.logger.error(
+                "an app cannot be opened",
+                [("app", .string(record.id)), ("error", .string(String(describing: error)))])
+            throw error
+        }
+    }
+}

@@ -1,0 +1,225 @@
+import Cryptography
+import JSON
+import ParseCore
+
+/// One option of the server, by parse-server's name or our own.
+struct OptionDefinition: Sendable {
+    /// How a value in the environment, which is always text, is read.
+    enum Form: Sendable {
+        case bool, number, text, list, json
+    }
+
+    /// Where the option acts.
+    enum Effect: Sendable {
+        /// On every app, or on one.
+        case app(@Sendable (inout AppOptions, OptionValue) throws -> Void)
+        /// On the keys of an app.
+        case keys(@Sendable (inout AppKeyOptions, OptionValue) throws -> Void)
+        /// On the process; not to be set for one app.
+        case server(@Sendable (inout ServerOptions, OptionValue) throws -> Void)
+        /// The option exists in parse-server; here it does nothing yet.
+        case notBuilt
+    }
+
+    let name: String
+    let environmentName: String?
+    let form: Form
+    let effect: Effect
+
+    init(_ name: String, _ environmentName: String?, _ form: Form, _ effect: Effect) {
+        self.name = name
+        self.environmentName = environmentName
+        self.form = form
+        self.effect = effect
+    }
+
+    /// Every option that is known, whether it is built or not.
+    static let all: [OptionDefinition] = appOptions + keyOptions + serverOptions + notBuilt
+
+    static let byName = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+
+    private static func prefixed(_ suffix: String) -> String {
+        "PARSE_SERVER_" + suffix
+    }
+
+    private static let appOptions: [OptionDefinition] = [
+        .init("sessionLength", prefixed("SESSION_LENGTH"), .number, .app {
+            $0.sessionLength = try $1.number(in: 1...3_153_600_000)
+        }),
+        .init("expireInactiveSessions", prefixed("EXPIRE_INACTIVE_SESSIONS"), .bool, .app {
+            $0.expireInactiveSessions = try $1.bool()
+        }),
+        .init("extendSessionOnUse", prefixed("EXTEND_SESSION_ON_USE"), .bool, .app {
+            $0.extendSessionOnUse = try $1.bool()
+        }),
+        .init("revokeSessionOnPasswordReset", prefixed("REVOKE_SESSION_ON_PASSWORD_RESET"), .bool, .app {
+            $0.revokeSessionOnPasswordReset = try $1.bool()
+        }),
+        .init("enableAnonymousUsers", prefixed("ENABLE_ANON_USERS"), .bool, .app {
+            $0.enableAnonymousUsers = try $1.bool()
+        }),
+        .init("enforcePrivateUsers", prefixed("ENFORCE_PRIVATE_USERS"), .bool, .app {
+            $0.enforcePrivateUsers = try $1.bool()
+        }),
+        .init("allowCustomObjectId", prefixed("ALLOW_CUSTOM_OBJECT_ID"), .bool, .app {
+            $0.allowCustomObjectId = try $1.bool()
+        }),
+        .init("allowClientClassCreation", prefixed("ALLOW_CLIENT_CLASS_CREATION"), .bool, .app {
+            $0.allowClientClassCreation = try $1.bool()
+        }),
+        .init("convertEmailToLowercase", prefixed("CONVERT_EMAIL_TO_LOWERCASE"), .bool, .app {
+            $0.convertEmailToLowercase = try $1.bool()
+        }),
+        .init("convertUsernameToLowercase", prefixed("CONVERT_USERNAME_TO_LOWERCASE"), .bool, .app {
+            $0.convertUsernameToLowercase = try $1.bool()
+        }),
+        .init("masterKeyIps", prefixed("MASTER_KEY_IPS"), .list, .app {
+            $0.masterKeyIPs = try $1.addresses()
+        }),
+        .init("maintenanceKeyIps", prefixed("MAINTENANCE_KEY_IPS"), .list, .app {
+            $0.maintenanceKeyIPs = try $1.addresses()
+        }),
+        .init("allowOrigin", prefixed("ALLOW_ORIGIN"), .list, .app {
+            $0.allowOrigin = try $1.headerValues()
+            if $0.allowOrigin == ["*"] { $0.allowOrigin = [] }
+        }),
+        .init("allowHeaders", prefixed("ALLOW_HEADERS"), .list, .app { $0.allowHeaders = try $1.headerValues() }),
+        .init("trustProxy", prefixed("TRUST_PROXY"), .json, .app { $0.trustProxy = try $1.proxyTrust() }),
+        .init("maxUploadSize", prefixed("MAX_UPLOAD_SIZE"), .text, .app { $0.maxUploadSize = try $1.bytes() }),
+        .init("requestKeywordDenylist", prefixed("REQUEST_KEYWORD_DENYLIST"), .json, .app {
+            $0.requestKeywordDenylist = try $1.denylist()
+        }),
+        .init("requestComplexity", prefixed("REQUEST_COMPLEXITY"), .json, .app {
+            $0.batchRequestLimit = try $1.batchRequestLimit(otherwise: $0.batchRequestLimit)
+        }),
+        .init("publicServerURL", "PARSE_PUBLIC_SERVER_URL", .text, .app {
+            $0.publicServerURL = try $1.webAddress()
+        }),
+    ]
+
+    private static let keyOptions: [OptionDefinition] = [
+        .init("clientKey", prefixed("CLIENT_KEY"), .text, .keys { $0.clientKey = try $1.string() }),
+        .init("restAPIKey", prefixed("REST_API_KEY"), .text, .keys { $0.restAPIKey = try $1.string() }),
+        .init("javascriptKey", prefixed("JAVASCRIPT_KEY"), .text, .keys { $0.javascriptKey = try $1.string() }),
+        .init("dotNetKey", prefixed("DOT_NET_KEY"), .text, .keys { $0.dotNetKey = try $1.string() }),
+        .init("masterKey", prefixed("MASTER_KEY"), .text, .keys { $0.masterKey = try $1.nonEmptyString() }),
+        .init("readOnlyMasterKey", prefixed("READ_ONLY_MASTER_KEY"), .text, .keys {
+            $0.readOnlyMasterKey = try $1.nonEmptyString()
+        }),
+        .init("maintenanceKey", prefixed("MAINTENANCE_KEY"), .text, .keys { $0.maintenanceKey = try $1.nonEmptyString() }),
+    ]
+
+    private static let serverOptions: [OptionDefinition] = [
+        .init("appId", prefixed("APPLICATION_ID"), .text, .server { $0.pinnedAppID = try $1.nonEmptyString() }),
+        .init("appName", prefixed("APP_NAME"), .text, .server { $0.pinnedAppName = try $1.string() }),
+        .init("serverURL", prefixed("URL"), .text, .server { $0.serverURL = try $1.webAddress() }),
+        .init("mountPath", prefixed("MOUNT_PATH"), .text, .server { _, value in
+            guard ["/", "/parse", "/1"].contains(try value.string()) else {
+                throw value.error("\"/\", \"/parse\" or \"/1\": the API answers at these three")
+            }
+        }),
+        .init("host", prefixed("HOST"), .text, .server { $0.host = try $1.nonEmptyString() }),
+        .init("port", "PORT", .number, .server { $0.port = try $1.integer(in: 0...65535) }),
+        .init("passwordHash", "MARTLET_PASSWORD_HASH", .text, .server {
+            guard let algorithm = PasswordAlgorithm(configurationName: try $1.string()) else {
+                throw $1.error("\"argon2id\" or \"bcrypt\"")
+            }
+            $0.passwordAlgorithm = algorithm
+        }),
+    ]
+
+    private static let notBuilt: [OptionDefinition] = [
+        ("accountLockout", "ACCOUNT_LOCKOUT"), ("allowExpiredAuthDataToken", "ALLOW_EXPIRED_AUTH_DATA_TOKEN"),
+        ("auth", "AUTH_PROVIDERS"), ("cacheMaxSize", "CACHE_MAX_SIZE"), ("cacheTTL", "CACHE_TTL"),
+        ("cloud", "CLOUD"), ("customPages", "CUSTOM_PAGES"), ("databaseURI", "DATABASE_URI"),
+        ("defaultLimit", "DEFAULT_LIMIT"), ("emailAdapter", "EMAIL_ADAPTER"),
+        ("emailVerifySuccessOnInvalidEmail", "EMAIL_VERIFY_SUCCESS_ON_INVALID_EMAIL"),
+        ("emailVerifyTokenReuseIfValid", "EMAIL_VERIFY_TOKEN_REUSE_IF_VALID"),
+        ("emailVerifyTokenValidityDuration", "EMAIL_VERIFY_TOKEN_VALIDITY_DURATION"),
+        ("enableCollationCaseComparison", "ENABLE_COLLATION_CASE_COMPARISON"),
+        ("enableExpressErrorHandler", "ENABLE_EXPRESS_ERROR_HANDLER"),
+        ("enableSanitizedErrorResponse", "ENABLE_SANITIZED_ERROR_RESPONSE"), ("fileUpload", "FILE_UPLOAD_OPTIONS"),
+        ("filesAdapter", "FILES_ADAPTER"), ("graphQLPath", "GRAPHQL_PATH"),
+        ("idempotencyOptions", "EXPERIMENTAL_IDEMPOTENCY_OPTIONS"), ("liveQuery", "LIVE_QUERY"),
+        ("maxLimit", "MAX_LIMIT"), ("mountGraphQL", "MOUNT_GRAPHQL"), ("objectIdSize", "OBJECT_ID_SIZE"),
+        ("pages", "PAGES"), ("passwordPolicy", "PASSWORD_POLICY"), ("preserveFileName", "PRESERVE_FILE_NAME"),
+        ("preventLoginWithUnverifiedEmail", "PREVENT_LOGIN_WITH_UNVERIFIED_EMAIL"),
+        ("preventSignupWithUnverifiedEmail", "PREVENT_SIGNUP_WITH_UNVERIFIED_EMAIL"),
+        ("protectedFields", "PROTECTED_FIELDS"), ("push", "PUSH"), ("rateLimit", "RATE_LIMIT"),
+        ("readOnlyMasterKeyIps", "READ_ONLY_MASTER_KEY_IPS"), ("scheduledPush", "SCHEDULED_PUSH"),
+        ("schema", "SCHEMA"), ("security", "SECURITY"),
+        ("sendUserEmailVerification", "SEND_USER_EMAIL_VERIFICATION"), ("startLiveQueryServer", "START_LIVE_QUERY_SERVER"),
+        ("userSensitiveFields", "USER_SENSITIVE_FIELDS"), ("verifyUserEmails", "VERIFY_USER_EMAILS"),
+        ("webhookKey", "WEBHOOK_KEY"),
+    ].map { OptionDefinition($0.0, prefixed($0.1), .json, .notBuilt) }
+}
+
+extension OptionValue {
+    /// Texts that can stand in a header line.
+    fileprivate func headerValues() throws(ConfigurationError) -> [String] {
+        let texts = try strings()
+        guard texts.allSatisfy({ $0.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } && !$0.isEmpty }) else {
+            throw error("a list of texts of printable ASCII characters")
+        }
+        return texts
+    }
+
+    fileprivate func proxyTrust() throws(ConfigurationError) -> ProxyTrust {
+        if let flag = json.boolValue { return flag ? .everybody : .nobody }
+        if json.numberValue != nil { return .hops(try integer(in: 0...100)) }
+        let presets = [
+            "loopback": ["127.0.0.1/8", "::1/128"], "linklocal": ["169.254.0.0/16", "fe80::/10"],
+            "uniquelocal": ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"],
+        ]
+        var ranges: [IPRange] = []
+        for text in try strings() {
+            for part in text.split(separator: ",") {
+                let entry = String(part.filter { $0 != " " })
+                for address in presets[entry] ?? [entry] {
+                    guard let range = IPRange(address) else {
+                        throw error("true, false, a number of proxies, or a list of addresses")
+                    }
+                    ranges.append(range)
+                }
+            }
+        }
+        return ranges.isEmpty ? .nobody : .ranges(ranges)
+    }
+
+    fileprivate func denylist() throws(ConfigurationError) -> KeywordDenylist {
+        let rule = "a list of objects with the keys \"key\" and \"value\""
+        guard let elements = json.arrayValue else { throw error(rule) }
+        var rules: [KeywordDenylist.Rule] = []
+        for element in elements {
+            guard let object = element.objectValue, Set(object.keys).isSubset(of: ["key", "value"]), !object.isEmpty,
+                object["key"] == nil || object["key"]?.stringValue != nil
+            else { throw error(rule) }
+            for pattern in [object["key"]?.stringValue, object["value"]?.stringValue].compactMap({ $0 }) {
+                guard KeywordDenylist.isUsable(pattern) else {
+                    throw error("a list of rules whose texts are regular expressions; \"\(pattern)\" is none")
+                }
+            }
+            rules.append(KeywordDenylist.Rule(key: object["key"]?.stringValue, value: object["value"]))
+        }
+        return KeywordDenylist(rules: rules)
+    }
+
+    fileprivate func batchRequestLimit(otherwise present: Int?) throws(ConfigurationError) -> Int? {
+        guard let object = json.objectValue else { throw error("an object") }
+        for key in object.keys where key != "batchRequestLimit" {
+            throw ConfigurationError("The option \"\(name).\(key)\" is known but not built yet.")
+        }
+        guard let json = object["batchRequestLimit"] else { return present }
+        let limit = OptionValue(name: "\(name).batchRequestLimit", json: json)
+        let number = try limit.integer(in: -1...1_000_000)
+        return number == -1 ? nil : number
+    }
+
+    fileprivate func webAddress() throws(ConfigurationError) -> String {
+        let text = try string()
+        guard text.hasPrefix("http://") || text.hasPrefix("https://"),
+            text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else { throw error("an address that starts with http:// or https://") }
+        return text.last == "/" ? String(text.dropLast()) : text
+    }
+}

@@ -1,0 +1,175 @@
+import JSON
+import Cryptography
+import EventLoop
+package import HTTP
+package import Logging
+package import ParseCore
+import ParseREST
+package import ParseWire
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The whole server in one process: data folder, apps, HTTP.
+package final class MartletServer: Sendable {
+    package static let version = "0.1.0"
+
+    private let lock: FolderLock
+    private let control: ControlDatabase
+    private let registry: AppRegistry
+    private let loops: EventLoopGroup
+    private let http: HTTPServer
+    private let passwords: PasswordHashingPool
+    private let pinned: AppRecord?
+    private let options: ServerOptions
+    private let logger: Logger
+    /// The app that the first run made, with its keys.
+    package let firstApp: NewAppKeys?
+
+    /// Takes the data folder and reads what is in it; nothing listens yet.
+    ///
+    /// On an empty folder an app is made, unless one is pinned by the options.
+    ///
+    /// - Throws: ``ConfigurationError``: one line that says what is wrong.
+    package init(
+        folder: DataFolder,
+        options: ServerOptions,
+        logger: Logger,
+        providers: [any AuthProvider] = [],
+        tune: (inout HTTPServerConfiguration) -> Void = { _ in },
+        hashQueueLimit: Int = 1024,
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) throws {
+        self.options = options
+        self.logger = logger
+        pinned = try options.pinnedApp()
+        try folder.prepare()
+        lock = try folder.lock()
+        control = try ControlDatabase(folder)
+        var records = try control.apps()
+        if records.isEmpty, pinned == nil {
+            let app = try control.createApp(named: "My App", at: now())
+            firstApp = app
+            records = [app.record]
+        } else {
+            firstApp = nil
+        }
+        passwords = PasswordHashingPool(
+            threads: PasswordHashingPool.defaultThreads,
+            queueLimit: hashQueueLimit,
+            algorithm: options.passwordAlgorithm)
+        let environment = CoreEnvironment(now: now, passwords: passwords, logger: logger)
+        registry = AppRegistry(
+            folder: folder,
+            records: Self.records(records, pinned, options),
+            options: options,
+            providers: providers,
+            environment: environment)
+        loops = try EventLoopGroup()
+        var configuration = HTTPServerConfiguration(host: options.host, port: options.port)
+        configuration.onProblem = { [logger] in logger.warning("http", [("problem", .string($0))]) }
+        tune(&configuration)
+        http = HTTPServer(
+            group: loops,
+            configuration: configuration,
+            handler: RESTService(
+                apps: registry,
+                defaults: options.app,
+                optionsByApp: { options.options(ofApp: $0) },
+                logger: logger))
+    }
+
+    /// Listens.
+    ///
+    /// - Returns: The port, also where the options leave it to the system.
+    package func start() async throws -> Int {
+        do {
+            return try await http.start()
+        } catch {
+            throw ConfigurationError("Cannot listen on \(options.host):\(options.port): \(error).")
+        }
+    }
+
+    /// Looks after things until cancelled: apps that commands make, change or delete; apps that are idle;
+    /// sessions that ended long ago.
+    package func maintain() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.followControlDatabase() }
+            group.addTask { await self.repeatedly(every: .seconds(60)) { await self.registry.closeIdle() } }
+            group.addTask {
+                await self.repeatedly(every: .seconds(600)) { await self.sweep() }
+            }
+        }
+    }
+
+    /// Stops accepting, finishes what is in flight, and closes the databases.
+    ///
+    /// - Parameter grace: How long requests may take to finish.
+    package func shutdown(grace: Duration = .seconds(10)) async {
+        await http.shutdown(grace: grace)
+        await registry.closeAll()
+        passwords.shutdown()
+        control.close()
+        await loops.shutdown()
+    }
+
+    private static func records(
+        _ stored: [AppRecord], _ pinned: AppRecord?, _ options: ServerOptions
+    ) -> [AppRecord] {
+        let known = stored.filter { $0.id != pinned?.id }.map { record in
+            AppRecord(
+                id: record.id,
+                name: record.name,
+                credentials: options.credentials(ofApp: record.id, record.credentials))
+        }
+        return known + (pinned.map { [$0] } ?? [])
+    }
+
+    private func followControlDatabase() async {
+        var seen: Int64?
+        await repeatedly(every: .milliseconds(250)) {
+            do {
+                let counter = try self.control.changeCounter()
+                guard counter != seen else { return }
+                seen = counter
+                await self.registry.update(Self.records(try self.control.apps(), self.pinned, self.options))
+            } catch {
+                self.logger.error(
+                    "the control database cannot be read", [("error", .string(String(describing: error)))])
+            }
+        }
+    }
+
+    private func sweep() async {
+        for app in registry.openApps {
+            do {
+                let count = try await SweepSessions().run(in: app)
+                if count > 0 {
+                    logger.info(
+                        "ended sessions removed", [("app", .string(app.id)), ("count", .number(Double(count)))])
+                }
+            } catch {
+                logger.error("sweep failed", [("error", .string(String(describing: error)))])
+            }
+        }
+    }
+
+    private func repeatedly(every interval: Duration, _ body: () async -> Void) async {
+        while !Task.isCancelled {
+            await body()
+            try? await Task.sleep(for: interval)
+        }
+    }
+}
+
+extension Timestamp {
+    /// The present moment by the system's clock.
+    package static func now() -> Timestamp {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+}

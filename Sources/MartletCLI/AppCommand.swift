@@ -1,0 +1,140 @@
+import JSON
+import Martlet
+import ParseCore
+import ParseWire
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// `martlet app`.
+struct AppCommand {
+    private enum Action {
+        case create(name: String)
+        case list
+        case show(id: String)
+        case rotateMasterKey(id: String)
+        case delete(id: String)
+    }
+
+    private let action: Action
+    private let folder: DataFolder
+    private let printsJSON: Bool
+    private let isConfirmed: Bool
+
+    init(_ words: [String], environment: [String: String]) throws {
+        guard let name = words.first else {
+            throw UsageError("martlet app needs one of: create, list, show, rotate-master-key, delete.")
+        }
+        let isDeletion = name == "delete"
+        let takesWord = name != "list"
+        let arguments = try Arguments(
+            Array(words.dropFirst()),
+            flags: ["--data"],
+            switches: isDeletion ? ["--yes"] : ["--json"],
+            wordLimit: takesWord ? 1 : 0)
+        let word = arguments.words.first
+        func needed(_ what: String) throws(UsageError) -> String {
+            guard let word else { throw UsageError("martlet app \(name) needs \(what).") }
+            return word
+        }
+        switch name {
+        case "create": action = .create(name: try needed("a name"))
+        case "list": action = .list
+        case "show": action = .show(id: try needed("an application id"))
+        case "rotate-master-key": action = .rotateMasterKey(id: try needed("an application id"))
+        case "delete": action = .delete(id: try needed("an application id"))
+        default:
+            throw UsageError(
+                "Unknown command \"app \(name)\": there are create, list, show, rotate-master-key and delete.")
+        }
+        folder = DataFolder(path: arguments["--data"] ?? environment["MARTLET_DATA"] ?? "martlet-data")
+        printsJSON = arguments.has("--json")
+        isConfirmed = arguments.has("--yes")
+    }
+
+    func run() throws {
+        umask(0o077)
+        if case .create = action {} else if !folder.isInUse {
+            throw ConfigurationError("The folder \(folder.path) is no data folder of martlet.")
+        }
+        try folder.prepare()
+        let control = try ControlDatabase(folder)
+        defer { control.close() }
+        switch action {
+        case .create(let name): show(try control.createApp(named: name, at: .now()))
+        case .list: list(try control.apps())
+        case .show(let id): show(try known(try control.app(id: id), id))
+        case .rotateMasterKey(let id): show(try known(try control.rotateMasterKey(ofApp: id), id))
+        case .delete(let id): try delete(id, control)
+        }
+    }
+
+    private func known<Value>(_ value: Value?, _ id: String) throws(ConfigurationError) -> Value {
+        guard let value else { throw ConfigurationError("There is no app \"\(id)\" in \(folder.path).") }
+        return value
+    }
+
+    private func delete(_ id: String, _ control: ControlDatabase) throws {
+        let app = try known(try control.app(id: id), id)
+        if !isConfirmed, isatty(STDIN_FILENO) == 1 {
+            Output.write("Delete the app \"\(app.name)\" and all its data? Type its id to confirm: ")
+            guard readLine() == id else { throw ConfigurationError("Nothing was deleted.") }
+        }
+        _ = try control.deleteApp(id: id)
+        try folder.removeDatabase(ofApp: id)
+        Output.write("Deleted \(id).\n")
+    }
+
+    private func list(_ apps: [AppRecord]) {
+        if printsJSON {
+            Output.write(JSONValue.array(apps.map { .object(Self.json($0)) }).serializedString() + "\n")
+            return
+        }
+        if apps.isEmpty { Output.write("There are no apps yet.\n") }
+        for app in apps { Output.write("\(app.id)  \(app.name)\n") }
+    }
+
+    private func show(_ app: AppRecord) {
+        if printsJSON {
+            Output.write(JSONValue.object(Self.json(app)).serializedString() + "\n")
+            return
+        }
+        Output.write(Self.text(app))
+    }
+
+    private func show(_ app: NewAppKeys) {
+        if printsJSON {
+            var object = Self.json(app.record)
+            object["masterKey"] = .string(app.masterKey)
+            Output.write(JSONValue.object(object).serializedString() + "\n")
+            return
+        }
+        Output.write(Self.text(app.record))
+        Output.write("Master key      \(app.masterKey)   (shown this once)\n")
+    }
+
+    private static func text(_ app: AppRecord) -> String {
+        """
+        Name            \(app.name)
+        Application id  \(app.id)
+        Client key      \(app.credentials.clientKey ?? "-")
+        REST key        \(app.credentials.restAPIKey ?? "-")
+        JavaScript key  \(app.credentials.javascriptKey ?? "-")
+
+        """
+    }
+
+    private static func json(_ app: AppRecord) -> JSONObject {
+        func value(_ key: String?) -> JSONValue {
+            key.map(JSONValue.string) ?? .null
+        }
+        return [
+            "name": .string(app.name), "applicationId": .string(app.id),
+            "clientKey": value(app.credentials.clientKey), "restKey": value(app.credentials.restAPIKey),
+            "javascriptKey": value(app.credentials.javascriptKey),
+        ]
+    }
+}

@@ -1,0 +1,56 @@
+/// What `--help` prints.
+enum Help {
+    static let general = """
+        martlet: a Parse-compatible backend in one binary.
+
+        Usage: martlet COMMAND [FLAGS]
+
+          serve      start the server
+          app        make, list, show and delete apps, and replace their master keys
+          version    print the version
+
+        martlet COMMAND --help tells more of a command.
+
+        """
+
+    static let serve = """
+        Starts the server.
+
+        Usage: martlet serve [FLAGS]
+
+          --data DIR            the data folder (default ./martlet-data)
+          --host ADDRESS        where to listen (default 127.0.0.1; 0.0.0.0 for every interface)
+          --port NUMBER         the port (default 1337; 0 for a free one)
+          --config FILE         options as JSON, see docs/configuration.md
+          --log-level LEVEL     debug, info, warning or error (default info)
+
+        One app by flags instead of the folder's own:
+
+          --app-id ID           its application id
+          --master-key KEY      its master key
+          --client-key KEY      its client key
+          --rest-key KEY        its REST key
+          --javascript-key KEY  its JavaScript key
+
+        Environment variables of parse-server (PARSE_SERVER_APPLICATION_ID, PARSE_SERVER_MASTER_KEY, …) work
+        too, and keep keys out of the process list. A flag beats a variable, a variable beats the file.
+
+        """
+
+    static let app = """
+        Makes, lists, shows and deletes apps, and replaces their master keys; also while the server runs.
+
+        Usage: martlet app create NAME [--json]
+               martlet app list [--json]
+               martlet app show ID [--json]
+               martlet app rotate-master-key ID [--json]
+               martlet app delete ID [--yes]
+
+          --data DIR   the data folder (default ./martlet-data)
+          --json       print JSON
+          --yes        do not ask before an app and all its data are deleted
+
+        A master key is shown once, when it is made.
+
+        """
+}
