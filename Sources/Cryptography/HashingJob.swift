@@ -62,7 +62,7 @@ final class Promise<T: Sendable>: Sendable {
         continuation?.resume(returning: outcome)
     }
 
-    /// Waits for the outcome; to be called once. `onCancel` runs after the outcome became `cancelled`.
+    /// Waits for the outcome; to be called once; `onCancel` runs after the outcome became `cancelled`.
     func outcome(onCancel: @Sendable () -> Void) async -> Outcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -27,7 +27,7 @@ package enum PasswordHash {
     }
 
     /// Whether a hash should be made anew, at a time when the password is known, to be of this algorithm
-    /// and cost. True for anything that is not a hash.
+    /// and cost; true for anything that is not a hash.
     package static func needsRehash(_ encoded: String, for algorithm: PasswordAlgorithm) -> Bool {
         EncodedPasswordHash(encoded)?.algorithm != algorithm
     }

@@ -8,7 +8,7 @@ package struct SQLiteDatabaseConfiguration: Sendable {
     package var writeQueueLimit = 4096
     /// The most reads that wait; one more is refused with ``SQLiteError/queueFull``.
     package var readQueueLimit = 8192
-    /// The most memory each connection uses for pages, in KiB. It is taken as it is needed.
+    /// The most memory each connection uses for pages, in KiB, taken as it is needed.
     package var cacheKiB = 4096
     /// How much of the file is read through a memory map, in bytes: address space, not memory.
     ///

@@ -20,7 +20,7 @@ final class WorkQueue: Sendable {
 
     /// Queues the operation, or fails it at once when the queue is full or closed.
     ///
-    /// - Parameter serve: What a new thread runs, if one is started for this operation.
+    /// `serve`: what a new thread runs, if one is started for this operation.
     func append(_ operation: PendingOperation, serve: @escaping @Sendable () -> Void) {
         enum Outcome { case queued, wake, start, refused(SQLiteError) }
         let outcome = monitor.withLock { state in
@@ -60,6 +60,8 @@ final class WorkQueue: Sendable {
     func takeWithoutWaiting() -> PendingOperation? {
         monitor.withLock { $0.waiting.removeFirst(upTo: 1).first }
     }
+
+    var waitingCount: Int { monitor.withLock { $0.waiting.count } }
 
     /// Refuses new operations; those that wait are still done.
     func close() {
