@@ -21,6 +21,9 @@ package final class HashingLane: Sendable {
         self.limit = limit
     }
 
+    /// How many jobs wait in the lane.
+    var waitingCount: Int { state.withLock { $0.waiting.count + $0.arrived.count } }
+
     enum Admission { case first, waits, full }
 
     /// Takes the lane for a job, or makes the job wait.

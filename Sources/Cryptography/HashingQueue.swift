@@ -74,6 +74,8 @@ final class HashingQueue: @unchecked Sendable {
         if wasWaiting { finish(job) { _ in } }
     }
 
+    var waitingCount: Int { withLock { waiting.count } }
+
     /// Fails what waits and everything that comes later; running jobs end normally.
     func shutDown() {
         let abandoned = withLock {

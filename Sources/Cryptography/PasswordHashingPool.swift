@@ -64,6 +64,9 @@ package final class PasswordHashingPool: Sendable {
         }
     }
 
+    /// How many jobs wait for a thread; those that wait in their lanes are not counted.
+    package var waitingCount: Int { queue.waitingCount }
+
     /// Refuses what waits and whatever comes later with ``PasswordHashError/shutDown``.
     package func shutdown() { queue.shutDown() }
 
