@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A caller's place in a ``PasswordHashingPool``: one for each request or connection.
 ///
 /// At most one job of a lane waits in the pool's queue or runs; the others wait in the lane, first come,
@@ -13,7 +11,7 @@ package final class HashingLane: Sendable {
         var arrived: [HashingJob] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Monitor(State())
     private let limit: Int
 
     /// `limit`: how many jobs may wait in the lane; one more is refused with ``PasswordHashError/queueFull``.

@@ -158,6 +158,70 @@ import Testing
         #expect(columns.map { Array($0.utf8) } == [Array(name.utf8), Array("other".utf8)])
     }
 
+    // MARK: Functions and time
+
+    @Test(
+        arguments: [
+            .null, .integer(.min), .real(0.5), .text(""), .text("a\0é"), .blob([]), .blob([0, 255]),
+        ] as [SQLiteValue]
+    )
+    func `a function gets and gives values`(value: SQLiteValue) throws {
+        try connection.addFunction("same", argumentCount: 2) { arguments in
+            #expect(arguments.count == 2 && arguments.isNull(1))
+            return arguments.value(0)
+        }
+        #expect(try connection.first("SELECT same(?, NULL)", [value]) { $0.value(0) } == value)
+    }
+
+    @Test func `REGEXP calls the function of that name with the pattern first`() throws {
+        try connection.addFunction("regexp", argumentCount: 2) { arguments in
+            let pattern = arguments.withText(0) { [UInt8]($0) }
+            return .integer(arguments.withText(1) { Array($0.prefix(1)) } == pattern ? 1 : 0)
+        }
+        #expect(
+            try connection.first("SELECT 'abc' REGEXP 'a', 'abc' REGEXP 'b'") { [$0.int64(0), $0.int64(1)] }
+                == [1, 0]
+        )
+    }
+
+    @Test func `an error of a function makes the statement fail`() throws {
+        struct Stop: Error {}
+        try connection.addFunction("stop", argumentCount: 0) { _ in throw Stop() }
+        let error = #expect(throws: SQLiteError.self) { try connection.run("SELECT stop()") }
+        #expect(error?.message == "Stop()")
+    }
+
+    @Test func `a function goes with its connection or its replacement`() throws {
+        final class Token {}
+        weak var weakToken: Token?
+        do {
+            let token = Token()
+            weakToken = token
+            try connection.addFunction("f", argumentCount: 0) { _ in
+                .integer(withExtendedLifetime(token) { 1 })
+            }
+        }
+        #expect(weakToken != nil)
+        try connection.addFunction("f", argumentCount: 0) { _ in .integer(2) }
+        #expect(weakToken == nil)
+        #expect(try connection.first("SELECT f()") { $0.int64(0) } == 2)
+    }
+
+    @Test func `a statement beyond its time limit is interrupted and the next one runs`() throws {
+        let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+        let error = #expect(throws: SQLiteError.self) {
+            try connection.withTimeLimit(.milliseconds(5)) { _ = try connection.run(endless) }
+        }
+        #expect(error?.isInterrupted == true)
+        #expect(
+            try connection.withTimeLimit(.seconds(60)) { try connection.first("SELECT 1") { $0.int64(0) } }
+                == 1
+        )
+        let many =
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) SELECT count(*) FROM n"
+        #expect(try connection.first(many) { $0.int64(0) } == 20000)
+    }
+
     // MARK: Transactions
 
     @Test func `a transaction commits or leaves nothing`() throws {
