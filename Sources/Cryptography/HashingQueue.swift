@@ -97,13 +97,12 @@ final class HashingQueue: Sendable {
     /// Waits for a job; `nil` tells the calling thread to end.
     private func take() -> HashingJob? {
         monitor.withLock { $0.idleThreads += 1 }
-        defer { monitor.withLock { $0.idleThreads -= 1 } }
         return monitor.wait { state -> HashingJob?? in
-            guard state.waiting.isEmpty else {
-                // Moving at most `limit` references costs nothing next to a hash.
-                return .some(state.waiting.removeFirst())
-            }
-            return state.isShutDown ? .some(nil) : nil
+            guard !state.waiting.isEmpty || state.isShutDown else { return nil }
+            // Under the same lock, so that no job that comes now counts on this thread.
+            state.idleThreads -= 1
+            // Moving at most `limit` references costs nothing next to a hash.
+            return .some(state.waiting.isEmpty ? nil : state.waiting.removeFirst())
         }
     }
 

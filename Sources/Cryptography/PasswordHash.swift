@@ -56,6 +56,21 @@ package enum PasswordHash {
         }
     }
 
+    /// Checks, and does the work of one hash of `algorithm` when there is nothing that could be checked.
+    static func verify(
+        _ password: String,
+        against encoded: String?,
+        sameCostAs algorithm: PasswordAlgorithm
+    ) -> Bool {
+        let outcome = encoded.map { check(password, against: $0) } ?? .refusedWithoutWork
+        if outcome == .refusedWithoutWork {
+            // The result is thrown away; only the time matters. bcrypt would refuse a NUL at once.
+            let readable = password.unicodeScalars.filter { $0 != "\0" }
+            _ = try? make(String(String.UnicodeScalarView(readable)), algorithm)
+        }
+        return outcome == .matches
+    }
+
     private static let bcryptHashLength = 31
 
     private static func argon2id(

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Cryptography
@@ -141,6 +142,39 @@ import Testing
         for algorithm in [PasswordAlgorithm.argon2id(memoryKiB: 8, passes: 1), .bcrypt(cost: 4)] {
             #expect(PasswordHash.verify("x", against: try PasswordHash.make("x", algorithm)))
         }
+    }
+
+    // MARK: Time
+
+    @Test(arguments: [PasswordAlgorithm.argon2id(memoryKiB: 8192, passes: 2), .bcrypt(cost: 7)])
+    func `an unknown user costs as much as a known one`(algorithm: PasswordAlgorithm) throws {
+        let encoded = try PasswordHash.make("secret", algorithm)
+        let bcrypt = try PasswordHash.make("secret", Self.cheapBcrypt)
+        // The thread's processor time, as other work on the machine does not count in it, and the least of
+        // several, as page faults and cold caches only ever add.
+        func cost(_ password: String, _ encoded: String?) -> Double {
+            let times = (0..<7).map { _ in
+                let start = threadNanoseconds()
+                #expect(!PasswordHash.verify(password, against: encoded, sameCostAs: algorithm))
+                return threadNanoseconds() - start
+            }
+            return times.min() ?? 0
+        }
+        let real = cost("wrong", encoded)
+        for (password, encoded) in [
+            ("wrong", nil), ("wrong", "garbage"), ("wrong\0", bcrypt), ("wrong\0\u{301}", bcrypt),
+        ]
+            as [(String, String?)]
+        {
+            let ratio = cost(password, encoded) / real
+            #expect((0.5...2).contains(ratio), "\(password.debugDescription) against \(encoded ?? "nothing")")
+        }
+    }
+
+    private func threadNanoseconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
     }
 
     // MARK: Changing the algorithm

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Cryptography
 
-@Suite struct PasswordHashingPoolTests {
+@Suite(.timeLimit(.minutes(1))) struct PasswordHashingPoolTests {
     private let cheap = PasswordAlgorithm.argon2id(memoryKiB: 64, passes: 1)
 
     /// Holds the pool's only thread until released.
@@ -67,35 +67,6 @@ import Testing
         #expect(try await pool.hash("x", lane: lane, algorithm: .bcrypt(cost: 4)).hasPrefix("$2b$04$"))
         await #expect(throws: PasswordHashError.passwordContainsNUL) {
             try await pool.hash("x\0", lane: lane, algorithm: .bcrypt(cost: 4))
-        }
-    }
-
-    @Test(arguments: [PasswordAlgorithm.argon2id(memoryKiB: 8192, passes: 2), .bcrypt(cost: 7)])
-    func `an unknown user costs as much time as a known one`(algorithm: PasswordAlgorithm) async throws {
-        let pool = PasswordHashingPool(threads: 1, algorithm: algorithm)
-        let lane = HashingLane()
-        let encoded = try await pool.hash("secret", lane: lane)
-        let bcrypt = try await pool.hash("secret", lane: lane, algorithm: .bcrypt(cost: 4))
-        func time(_ password: String, _ encoded: String?) async throws -> Duration {
-            try await ContinuousClock().measure {
-                _ = try await pool.verify(password, against: encoded, lane: lane)
-            }
-        }
-        var real: [Duration] = []
-        var unknown: [Duration] = []
-        var malformed: [Duration] = []
-        var withNUL: [Duration] = []
-        for _ in 0..<15 {
-            real.append(try await time("wrong", encoded))
-            unknown.append(try await time("wrong", nil))
-            malformed.append(try await time("wrong", "garbage"))
-            withNUL.append(try await time("wrong\0", bcrypt))
-        }
-        // The least of several: other work on the machine only ever adds.
-        let base = try #require(real.min())
-        for other in [unknown, malformed, withNUL] {
-            let ratio = try #require(other.min()) / base
-            #expect((0.5...2).contains(ratio), "\(other) against \(real)")
         }
     }
 

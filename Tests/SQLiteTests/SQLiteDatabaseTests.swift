@@ -4,7 +4,7 @@ import Testing
 
 @testable import SQLite
 
-@Suite struct SQLiteDatabaseTests {
+@Suite(.timeLimit(.minutes(1))) struct SQLiteDatabaseTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
