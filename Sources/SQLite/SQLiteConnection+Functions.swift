@@ -97,7 +97,8 @@ extension SQLiteConnection {
             sqlite3_progress_handler(handle, 0, nil, nil)
             withExtendedLifetime(box) {}
         }
-        // SAFETY: the handler is taken away again before the box goes. A thousand steps take some 20 µs.
+        // SAFETY: the handler is taken away again before the box goes. A thousand steps of the
+        // virtual machine take microseconds.
         sqlite3_progress_handler(
             handle,
             1000,
