@@ -1,5 +1,3 @@
-import Synchronization
-
 /// One piece of work for a ``PasswordHashingPool``, with whoever waits for it.
 final class HashingJob: Sendable {
     let lane: HashingLane
@@ -37,7 +35,7 @@ final class Promise<T: Sendable>: Sendable {
         case done
     }
 
-    private let state = Mutex(State.new)
+    private let state = Monitor(State.new)
 
     var isPending: Bool {
         state.withLock { state in
@@ -62,7 +60,7 @@ final class Promise<T: Sendable>: Sendable {
         continuation?.resume(returning: outcome)
     }
 
-    /// Waits for the outcome; to be called once. `onCancel` runs after the outcome became `cancelled`.
+    /// Waits for the outcome; to be called once; `onCancel` runs after the outcome became `cancelled`.
     func outcome(onCancel: @Sendable () -> Void) async -> Outcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A caller's place in a ``PasswordHashingPool``: one for each request or connection.
 ///
 /// At most one job of a lane waits in the pool's queue or runs; the others wait in the lane, first come,
@@ -13,13 +11,16 @@ package final class HashingLane: Sendable {
         var arrived: [HashingJob] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Monitor(State())
     private let limit: Int
 
     /// `limit`: how many jobs may wait in the lane; one more is refused with ``PasswordHashError/queueFull``.
     package init(limit: Int = 10_000) {
         self.limit = limit
     }
+
+    /// How many jobs wait in the lane.
+    var waitingCount: Int { state.withLock { $0.waiting.count + $0.arrived.count } }
 
     enum Admission { case first, waits, full }
 

@@ -5,30 +5,21 @@
 #endif
 
 /// The bounded queue of a ``PasswordHashingPool`` and the threads that work it off.
-// SAFETY: the state is touched only between lock and unlock; the C objects never move.
-final class HashingQueue: @unchecked Sendable {
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    private var waiting: [HashingJob] = []
-    private var threads = 0
-    private var idleThreads = 0
-    private var isShutDown = false
+final class HashingQueue: Sendable {
+    private struct State {
+        var waiting: [HashingJob] = []
+        var threads = 0
+        var idleThreads = 0
+        var isShutDown = false
+    }
 
+    private let monitor = Monitor(State())
     private let threadLimit: Int
     private let limit: Int
 
     init(threadLimit: Int, limit: Int) {
         self.threadLimit = max(1, threadLimit)
         self.limit = max(1, limit)
-        pthread_mutex_init(mutex, nil)
-        pthread_cond_init(condition, nil)
-    }
-
-    deinit {
-        pthread_cond_destroy(condition)
-        pthread_mutex_destroy(mutex)
-        condition.deallocate()
-        mutex.deallocate()
     }
 
     /// Adds a job at the end, or fails it at once.
@@ -48,40 +39,43 @@ final class HashingQueue: @unchecked Sendable {
 
     /// Answers why the job was not taken.
     private func offer(_ job: HashingJob, holdsPlace: Bool) -> PasswordHashError? {
-        let (error, needsThread): (PasswordHashError?, Bool) = withLock {
-            if isShutDown { return (.shutDown, false) }
-            if waiting.count >= limit, !holdsPlace { return (.queueFull, false) }
-            waiting.append(job)
-            if idleThreads >= waiting.count || threads == threadLimit {
-                pthread_cond_signal(condition)
+        let (error, needsThread): (PasswordHashError?, Bool) = monitor.withLock { state in
+            if state.isShutDown { return (.shutDown, false) }
+            if state.waiting.count >= limit, !holdsPlace { return (.queueFull, false) }
+            state.waiting.append(job)
+            // An idle thread may have been woken for an earlier job already.
+            guard state.idleThreads < state.waiting.count, state.threads < threadLimit else {
                 return (nil, false)
             }
-            threads += 1
+            state.threads += 1
             return (nil, true)
         }
+        if error == nil, !needsThread { monitor.wakeOne() }
         if needsThread, !startThread() { threadWasRefused() }
         return error
     }
 
     /// Takes a job that was cancelled out of the queue, and lets its lane go on.
     func remove(_ job: HashingJob) {
-        let wasWaiting = withLock {
+        let wasWaiting = monitor.withLock { state in
             // At most `limit` comparisons, and a cancellation is rare.
-            guard let index = waiting.firstIndex(where: { $0 === job }) else { return false }
-            waiting.remove(at: index)
+            guard let index = state.waiting.firstIndex(where: { $0 === job }) else { return false }
+            state.waiting.remove(at: index)
             return true
         }
         if wasWaiting { finish(job) { _ in } }
     }
 
+    var waitingCount: Int { monitor.withLock { $0.waiting.count } }
+
     /// Fails what waits and everything that comes later; running jobs end normally.
     func shutDown() {
-        let abandoned = withLock {
-            isShutDown = true
-            defer { waiting = [] }
-            return waiting
+        let abandoned = monitor.withLock { state in
+            state.isShutDown = true
+            defer { state.waiting = [] }
+            return state.waiting
         }
-        pthread_cond_broadcast(condition)
+        monitor.wakeAll()
         for job in abandoned { finish(job) { $0.fail(.shutDown) } }
     }
 
@@ -100,15 +94,15 @@ final class HashingQueue: @unchecked Sendable {
         }
     }
 
+    /// Waits for a job; `nil` tells the calling thread to end.
     private func take() -> HashingJob? {
-        withLock {
-            while waiting.isEmpty, !isShutDown {
-                idleThreads += 1
-                pthread_cond_wait(condition, mutex)
-                idleThreads -= 1
-            }
+        monitor.withLock { $0.idleThreads += 1 }
+        return monitor.wait { state -> HashingJob?? in
+            guard !state.waiting.isEmpty || state.isShutDown else { return nil }
+            // Under the same lock, so that no job that comes now counts on this thread.
+            state.idleThreads -= 1
             // Moving at most `limit` references costs nothing next to a hash.
-            return waiting.isEmpty ? nil : waiting.removeFirst()
+            return .some(state.waiting.isEmpty ? nil : state.waiting.removeFirst())
         }
     }
 
@@ -136,11 +130,11 @@ final class HashingQueue: @unchecked Sendable {
 
     private func threadWasRefused() {
         // Other threads will do what waits; without any, nobody would.
-        let abandoned: [HashingJob] = withLock {
-            threads -= 1
-            guard threads == 0 else { return [] }
-            defer { waiting = [] }
-            return waiting
+        let abandoned: [HashingJob] = monitor.withLock { state in
+            state.threads -= 1
+            guard state.threads == 0 else { return [] }
+            defer { state.waiting = [] }
+            return state.waiting
         }
         for job in abandoned { job.fail(.failed) }
         for job in abandoned { finish(job) { _ in } }
@@ -154,11 +148,5 @@ final class HashingQueue: @unchecked Sendable {
         #else
             _ = pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0)
         #endif
-    }
-
-    private func withLock<R>(_ body: () -> R) -> R {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        return body()
     }
 }

@@ -17,7 +17,9 @@ package enum PasswordAlgorithm: Sendable, Hashable {
         }
     }
 
-    /// Whether the cost is in the bounds within which hashes are made and checked: bcrypt costs of 4-15;
+    /// Whether the cost is in the bounds within which hashes are made and checked.
+    ///
+    /// That is bcrypt costs of 4-15;
     /// Argon2id with 8 KiB-256 MiB, 1-64 passes and at most 1 GiB over all passes. The largest take about
     /// one and a half seconds.
     package var isWithinBounds: Bool {

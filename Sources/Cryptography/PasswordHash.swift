@@ -27,7 +27,7 @@ package enum PasswordHash {
     }
 
     /// Whether a hash should be made anew, at a time when the password is known, to be of this algorithm
-    /// and cost. True for anything that is not a hash.
+    /// and cost; true for anything that is not a hash.
     package static func needsRehash(_ encoded: String, for algorithm: PasswordAlgorithm) -> Bool {
         EncodedPasswordHash(encoded)?.algorithm != algorithm
     }
@@ -54,6 +54,21 @@ package enum PasswordHash {
             )
             return isEqual ? .matches : .differs
         }
+    }
+
+    /// Checks, and does the work of one hash of `algorithm` when there is nothing that could be checked.
+    static func verify(
+        _ password: String,
+        against encoded: String?,
+        sameCostAs algorithm: PasswordAlgorithm
+    ) -> Bool {
+        let outcome = encoded.map { check(password, against: $0) } ?? .refusedWithoutWork
+        if outcome == .refusedWithoutWork {
+            // The result is thrown away; only the time matters. bcrypt would refuse a NUL at once.
+            let readable = password.unicodeScalars.filter { $0 != "\0" }
+            _ = try? make(String(String.UnicodeScalarView(readable)), algorithm)
+        }
+        return outcome == .matches
     }
 
     private static let bcryptHashLength = 31

@@ -55,14 +55,12 @@ package final class PasswordHashingPool: Sendable {
     ) async throws(PasswordHashError) -> Bool {
         let algorithm = algorithm
         return try await perform(lane: lane) {
-            let outcome = encoded.map { PasswordHash.check(password, against: $0) } ?? .refusedWithoutWork
-            if outcome == .refusedWithoutWork {
-                // The result is thrown away; only the time matters. bcrypt would refuse a NUL at once.
-                _ = try? PasswordHash.make(password.filter { $0 != "\0" }, algorithm)
-            }
-            return .success(outcome == .matches)
+            .success(PasswordHash.verify(password, against: encoded, sameCostAs: algorithm))
         }
     }
+
+    /// How many jobs wait for a thread; those that wait in their lanes are not counted.
+    package var waitingCount: Int { queue.waitingCount }
 
     /// Refuses what waits and whatever comes later with ``PasswordHashError/shutDown``.
     package func shutdown() { queue.shutDown() }

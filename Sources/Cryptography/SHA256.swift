@@ -18,7 +18,7 @@ package enum SHA256 {
         return hasher.finish()
     }
 
-    /// Hashes bytes that arrive in pieces. A copy goes on independently.
+    /// Hashes bytes that arrive in pieces; a copy goes on independently.
     package struct Hasher: Sendable {
         private var state = crypto_hash_sha256_state()
 
@@ -59,7 +59,7 @@ package enum HMACSHA256 {
     }
 }
 
-/// SipHash-2-4 with a fixed key: short and fast, no defence against chosen input. For ETags and the like.
+/// SipHash-2-4 with a fixed key, for ETags and the like: fast, no defence against chosen input.
 package enum ShortHash {
     private static let key = [UInt8]("Martlet ETag 001".utf8)
 

@@ -5,6 +5,8 @@
 #endif
 
 /// A value behind a lock on which threads can also wait for a change.
+///
+/// Made of POSIX parts because the thread sanitizer does not understand `Synchronization.Mutex` on Linux.
 // SAFETY: the state is touched only between lock and unlock; the C objects never move.
 final class Monitor<State>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

@@ -11,7 +11,7 @@ class PendingOperation: @unchecked Sendable {
 
     final func cancel() { cancelled.store(true, ordering: .relaxed) }
 
-    /// Runs the body and keeps its result; may be repeated. Answers the error it ended with.
+    /// Runs the body, keeps its result and answers the error it ended with; may be repeated.
     func perform(_ connection: SQLiteConnection) -> (any Error)? {
         preconditionFailure("PendingOperation is abstract.")
     }

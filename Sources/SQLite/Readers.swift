@@ -27,6 +27,8 @@ final class Readers: Sendable {
         queue.append(operation) { [self] in serve() }
     }
 
+    var waitingCount: Int { queue.waitingCount }
+
     func close() { queue.close() }
 
     func waitUntilFinished() { queue.waitUntilFinished() }

@@ -29,6 +29,7 @@ package final class SQLiteConnection {
     ///
     /// - Parameters:
     ///   - path: A path in the file system (never a URI), or `:memory:`.
+    ///   - mode: What the connection may do.
     ///   - busyTimeout: How long a statement waits for another connection's lock.
     ///   - statementLimit: How many prepared statements are kept for reuse.
     /// - Throws: ``SQLiteError``, also when the file is not a database.
@@ -75,7 +76,7 @@ package final class SQLiteConnection {
 
     deinit { close() }
 
-    /// Closes the connection; later calls throw. Rolls an open transaction back.
+    /// Closes the connection, rolling an open transaction back; later calls throw.
     package func close() {
         cache.removeAll()
         // v2 waits for statements that someone still holds.
@@ -170,6 +171,11 @@ package final class SQLiteConnection {
     package var lastInsertRowID: Int64 { handle.map { sqlite3_last_insert_rowid($0) } ?? 0 }
 
     package var isInTransaction: Bool { handle.map { sqlite3_get_autocommit($0) == 0 } ?? false }
+
+    /// Makes the statement that runs, if there is one, end with an interrupted error; for any thread.
+    package func interrupt() {
+        _ = handle.map { sqlite3_interrupt($0) }
+    }
 
     /// Gives the memory of cached pages back.
     package func releaseMemory() {

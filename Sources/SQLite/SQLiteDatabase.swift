@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A database file with one writer that commits in groups, and several readers.
 ///
 /// What ``write(_:)`` has answered is on the disk: the file is in write-ahead-log mode with
@@ -71,6 +73,15 @@ package final class SQLiteDatabase: Sendable {
     ) async throws -> T {
         try await Operation.run(body) { readers.append($0) }
     }
+
+    /// How many transactions have been committed since the database was opened.
+    package var commitCount: UInt64 { writer.generation.load(ordering: .acquiring) }
+
+    /// How many writes wait for the next commit.
+    package var waitingWrites: Int { writer.waitingCount }
+
+    /// How many reads wait for a reader.
+    package var waitingReads: Int { readers.waitingCount }
 
     /// Finishes what is queued, empties the write-ahead log and closes the file.
     ///

@@ -8,12 +8,13 @@ package struct SQLiteDatabaseConfiguration: Sendable {
     package var writeQueueLimit = 4096
     /// The most reads that wait; one more is refused with ``SQLiteError/queueFull``.
     package var readQueueLimit = 8192
-    /// The most memory each connection uses for pages, in KiB. It is taken as it is needed.
+    /// The most memory each connection uses for pages, in KiB, taken as it is needed.
     package var cacheKiB = 4096
     /// How much of the file is read through a memory map, in bytes: address space, not memory.
     ///
-    /// It makes reads that miss the page cache about a fifth faster. 0 turns it off.
-    package var mmapBytes = 1 << 30
+    /// It makes reads that miss the page cache about a fifth faster. The operating system shares the memory
+    /// between connections but shows it as each one's. 0 turns it off.
+    package var mmapBytes = 256 << 20
     /// After how many new pages in the write-ahead log they are copied into the main file.
     package var checkpointPages = 16_000
     /// How long a thread without work stays before it ends; a reader's connection goes with it.

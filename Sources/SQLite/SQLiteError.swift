@@ -10,7 +10,7 @@ import CSQLite
 package struct SQLiteError: Error, Sendable, Hashable {
     /// SQLite's extended result code, or one of the negative codes below.
     package let code: Int32
-    /// SQLite's words. They may hold names of tables and columns: for the log, not for a client.
+    /// SQLite's words, which may hold names of tables and columns: for the log, not for a client.
     package let message: String
     /// The SQL text, which holds placeholders instead of values.
     package let statement: String?
@@ -74,6 +74,9 @@ extension SQLiteError {
 
     /// The statement was stopped by ``SQLiteConnection/interrupt()`` or its time limit.
     package var isInterrupted: Bool { primaryCode == SQLITE_INTERRUPT }
+
+    /// A constraint of the schema refused the change.
+    package var isConstraintViolation: Bool { primaryCode == SQLITE_CONSTRAINT }
 
     /// A row with the same key was there already.
     package var isUniqueViolation: Bool {

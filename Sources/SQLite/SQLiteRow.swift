@@ -39,7 +39,9 @@ package struct SQLiteRow: ~Copyable {
         sqlite3_column_double(handle, checked(index))
     }
 
-    /// The text with any NUL it contains; `nil` for NULL. Bytes that are not UTF-8 become U+FFFD.
+    /// The text with any NUL it contains; `nil` for NULL.
+    ///
+    /// Bytes that are not UTF-8 become U+FFFD.
     package func text(_ index: Int) -> String? {
         withText(index) { String(decoding: $0, as: UTF8.self) }
     }

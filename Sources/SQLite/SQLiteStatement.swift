@@ -73,7 +73,7 @@ package final class SQLiteStatement {
             return text.withUTF8 { bytes in
                 guard let start = bytes.baseAddress else {
                     // A null pointer would bind NULL.
-                    return sqlite3_bind_text(handle, position, "", 0, copied)
+                    return sqlite3_bind_text(handle, position, "", 0, transient)
                 }
                 return start.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
                     sqlite3_bind_text64(
@@ -81,7 +81,7 @@ package final class SQLiteStatement {
                         position,
                         $0,
                         sqlite3_uint64(bytes.count),
-                        copied,
+                        transient,
                         UInt8(SQLITE_UTF8)
                     )
                 }
@@ -89,7 +89,7 @@ package final class SQLiteStatement {
         case .blob(let bytes):
             guard !bytes.isEmpty else { return sqlite3_bind_zeroblob(handle, position, 0) }
             return bytes.withUnsafeBytes {
-                sqlite3_bind_blob64(handle, position, $0.baseAddress, sqlite3_uint64($0.count), copied)
+                sqlite3_bind_blob64(handle, position, $0.baseAddress, sqlite3_uint64($0.count), transient)
             }
         }
     }
@@ -97,4 +97,4 @@ package final class SQLiteStatement {
 
 /// Tells SQLite to copy the bytes before the bind call returns (`SQLITE_TRANSIENT`, a macro Swift cannot see).
 // SAFETY: the documented value -1, which SQLite never calls.
-private var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }

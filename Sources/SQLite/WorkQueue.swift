@@ -20,7 +20,7 @@ final class WorkQueue: Sendable {
 
     /// Queues the operation, or fails it at once when the queue is full or closed.
     ///
-    /// - Parameter serve: What a new thread runs, if one is started for this operation.
+    /// `serve`: what a new thread runs, if one is started for this operation.
     func append(_ operation: PendingOperation, serve: @escaping @Sendable () -> Void) {
         enum Outcome { case queued, wake, start, refused(SQLiteError) }
         let outcome = monitor.withLock { state in
@@ -45,13 +45,18 @@ final class WorkQueue: Sendable {
     /// Waits for operations and takes up to `count`; `nil` tells the calling thread to end.
     func take(upTo count: Int) -> [PendingOperation]? {
         monitor.withLock { $0.idleThreads += 1 }
-        defer { monitor.withLock { $0.idleThreads -= 1 } }
+        // Stops being idle under the same lock that gives it the work: otherwise an operation that comes
+        // between would count on this thread, and wait for it while another could start.
         return monitor.wait(
             timeout: idleTimeout,
-            expired: { _ in .some(nil) },
+            expired: { state in
+                state.idleThreads -= 1
+                return .some(nil)
+            },
             { state in
-                if state.waiting.isEmpty { return state.isClosed ? .some(nil) : nil }
-                return .some(state.waiting.removeFirst(upTo: count))
+                guard !state.waiting.isEmpty || state.isClosed else { return nil }
+                state.idleThreads -= 1
+                return .some(state.waiting.isEmpty ? nil : state.waiting.removeFirst(upTo: count))
             }
         )
     }
@@ -60,6 +65,8 @@ final class WorkQueue: Sendable {
     func takeWithoutWaiting() -> PendingOperation? {
         monitor.withLock { $0.waiting.removeFirst(upTo: 1).first }
     }
+
+    var waitingCount: Int { monitor.withLock { $0.waiting.count } }
 
     /// Refuses new operations; those that wait are still done.
     func close() {

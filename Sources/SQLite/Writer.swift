@@ -40,6 +40,8 @@ final class Writer: @unchecked Sendable {
         queue.append(operation) { [self] in serve() }
     }
 
+    var waitingCount: Int { queue.waitingCount }
+
     func close() { queue.close() }
 
     func waitUntilFinished() { queue.waitUntilFinished() }
@@ -93,6 +95,8 @@ final class Writer: @unchecked Sendable {
             try connection.run("COMMIT")
         } catch {
             connection.rollBack()
+            // A deferred foreign key of one of them: alone, only that one will fail.
+            if error.isConstraintViolation, done.count > 1 { return done }
             for operation in done { operation.fail(error) }
             return []
         }
