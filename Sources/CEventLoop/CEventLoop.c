@@ -113,6 +113,8 @@ static void *loop_main(void *argument) {
     current_owner = loop->owner;
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     uv_loop_close(&loop->uv);
+    /* What is handed in from here on must not wait for a loop that has ended. */
+    current_owner = NULL;
     loop->callbacks->stopped(loop->owner);
     return NULL;
 }
