@@ -40,7 +40,7 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
     private var hasPeerEnded = false
     private var closesAfterWrite = false
     private var lingered = 0
-    private var queuedAtDeadline = 0
+    private var outstandingBefore = 0
 
     init(_ socket: AcceptedSocket, core: HTTPServer.Core, state: HTTPLoopState, id: UInt64)
         throws(EventLoopError)
@@ -248,7 +248,7 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
     }
 
     private func watchWrites() {
-        queuedAtDeadline = tcp.queuedBytes
+        outstandingBefore = tcp.outstandingBytes
         setDeadline(deadlines.write)
     }
 
@@ -299,10 +299,9 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
     }
 
     func didReachDeadline() {
-        let queued = tcp.queuedBytes
-        if queued > 0, phase != .responding {
+        if tcp.queuedBytes > 0, phase != .responding {
             // Progress is any byte taken since the last look.
-            if queued < queuedAtDeadline { watchWrites() } else { close() }
+            if tcp.outstandingBytes < outstandingBefore { watchWrites() } else { close() }
             return
         }
         switch phase {

@@ -67,6 +67,8 @@ void cel_tcp_read_stop(cel_tcp *_Nonnull tcp);
 int cel_tcp_write(cel_tcp *_Nonnull tcp, const void *_Nullable first, size_t first_count,
                   const void *_Nullable second, size_t second_count);
 size_t cel_tcp_queued(const cel_tcp *_Nonnull tcp);
+/* What is queued and what the system holds but the peer has not acknowledged. */
+size_t cel_tcp_outstanding(const cel_tcp *_Nonnull tcp);
 /* Sends FIN after what is queued. */
 int cel_tcp_shutdown(cel_tcp *_Nonnull tcp);
 void cel_tcp_close(cel_tcp *_Nonnull tcp);
