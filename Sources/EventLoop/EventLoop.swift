@@ -35,7 +35,7 @@ package final class EventLoop: TaskExecutor {
     nonisolated(unsafe) private var isDraining = false
     nonisolated(unsafe) private var isIdleOn = false
     nonisolated(unsafe) private var timers = TimerQueue()
-    private let cancelledTimers = Atomic(0)
+    private let cancelledTimers = CancelledTimers()
 
     /// Makes a loop; ``start()`` gives it its thread.
     ///
@@ -120,9 +120,7 @@ package final class EventLoop: TaskExecutor {
     @discardableResult
     package func schedule(after delay: Duration, _ work: @escaping @Sendable () -> Void) -> ScheduledWork {
         let due = cel_monotonic_ms() &+ delay.wholeMilliseconds
-        let scheduled = ScheduledWork(due: due, work: work) { [weak self] in
-            self?.cancelledTimers.add(1, ordering: .relaxed)
-        }
+        let scheduled = ScheduledWork(due: due, work: work, cancelledTimers: cancelledTimers)
         if isCurrent { insert(scheduled) } else { execute { [self] in insert(scheduled) } }
         return scheduled
     }
@@ -241,10 +239,10 @@ package final class EventLoop: TaskExecutor {
     // MARK: - Timers
 
     private func insert(_ work: ScheduledWork) {
-        let cancelled = cancelledTimers.load(ordering: .relaxed)
+        let cancelled = cancelledTimers.count
         if cancelled > 64, cancelled > timers.count / 2 {
             timers.removeCancelled()
-            cancelledTimers.subtract(cancelled, ordering: .relaxed)
+            cancelledTimers.forget(cancelled)
         }
         timers.insert(work)
         if timers.first === work { armTimer() }
