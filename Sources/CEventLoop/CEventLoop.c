@@ -114,7 +114,6 @@ static void *loop_main(void *argument) {
     cel_set_thread_name(loop->name);
     current_owner = loop->owner;
     uv_run(&loop->uv, UV_RUN_DEFAULT);
-    uv_loop_close(&loop->uv);
     /* What is handed in from here on must not wait for a loop that has ended. */
     current_owner = NULL;
     loop->callbacks->stopped(loop->owner);
@@ -145,6 +144,8 @@ static void close_any(uv_handle_t *handle, void *unused) {
 }
 
 void cel_loop_stop(cel_loop *loop) { uv_walk(&loop->uv, close_any, NULL); }
+
+void cel_loop_close(cel_loop *loop) { uv_loop_close(&loop->uv); }
 
 void cel_loop_free(cel_loop *loop, int was_started) {
     if (!was_started) {

@@ -82,7 +82,7 @@ package final class EventLoop: TaskExecutor {
 
     /// Closes every socket and timer of the loop and returns when its thread has nothing left to do.
     ///
-    /// Work that is handed to a stopped loop runs on Swift's global pool, so no task is lost. May be called from
+    /// Work that is handed to a stopped loop runs on Swift's global pool, so no task is lost; scheduled work is dropped. May be called from
     /// anywhere, also from a task on this loop, and more than once.
     package func stop() async {
         let wasRunning = phase.withLock { phase in
@@ -229,6 +229,7 @@ package final class EventLoop: TaskExecutor {
             }
             return (local + inbox.work, inbox.stopWaiters)
         }
+        cel_loop_close(handle)
         local = []
         timers = TimerQueue()
         for work in rest { runElsewhere(work) }

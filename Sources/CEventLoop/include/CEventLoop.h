@@ -43,10 +43,12 @@ int cel_online_cores(void);
 
 /* Loop. */
 int cel_loop_make(cel_loop *_Nullable *_Nonnull out, void *_Nonnull owner, const cel_callbacks *_Nonnull callbacks);
-/* Starts the thread. `stopped` is the last callback made on it. */
+/* Starts the thread. `stopped` is the last callback made on it and calls cel_loop_close, before which
+ * cel_loop_wake must have been ruled out: libuv aborts when it wakes a closed loop. */
 int cel_loop_start(cel_loop *_Nonnull loop, const char *_Nonnull name);
 /* Closes every handle; the thread ends once all are closed. */
 void cel_loop_stop(cel_loop *_Nonnull loop);
+void cel_loop_close(cel_loop *_Nonnull loop);
 /* Frees a loop whose thread was never started or has ended. */
 void cel_loop_free(cel_loop *_Nonnull loop, int was_started);
 void cel_loop_wake(cel_loop *_Nonnull loop);
