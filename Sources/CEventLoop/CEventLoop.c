@@ -17,6 +17,8 @@
 #include <unistd.h>
 #include <uv.h>
 #ifdef __linux__
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #endif
 
@@ -112,7 +114,8 @@ static void *loop_main(void *argument) {
     cel_set_thread_name(loop->name);
     current_owner = loop->owner;
     uv_run(&loop->uv, UV_RUN_DEFAULT);
-    uv_loop_close(&loop->uv);
+    /* What is handed in from here on must not wait for a loop that has ended. */
+    current_owner = NULL;
     loop->callbacks->stopped(loop->owner);
     return NULL;
 }
@@ -141,6 +144,8 @@ static void close_any(uv_handle_t *handle, void *unused) {
 }
 
 void cel_loop_stop(cel_loop *loop) { uv_walk(&loop->uv, close_any, NULL); }
+
+void cel_loop_close(cel_loop *loop) { uv_loop_close(&loop->uv); }
 
 void cel_loop_free(cel_loop *loop, int was_started) {
     if (!was_started) {
@@ -212,6 +217,20 @@ void cel_tcp_set_read_limit(cel_tcp *tcp, size_t bytes) {
 int cel_tcp_read_start(cel_tcp *tcp) { return uv_read_start((uv_stream_t *)&tcp->uv, on_allocate, on_read); }
 void cel_tcp_read_stop(cel_tcp *tcp) { uv_read_stop((uv_stream_t *)&tcp->uv); }
 size_t cel_tcp_queued(const cel_tcp *tcp) { return tcp->uv.write_queue_size; }
+
+size_t cel_tcp_outstanding(const cel_tcp *tcp) {
+    uv_os_fd_t fd;
+    int waiting = 0;
+    if (uv_fileno((const uv_handle_t *)&tcp->uv, &fd) == 0) {
+#ifdef __linux__
+        ioctl(fd, SIOCOUTQ, &waiting);
+#else
+        socklen_t length = sizeof waiting;
+        getsockopt(fd, SOL_SOCKET, SO_NWRITE, &waiting, &length);
+#endif
+    }
+    return tcp->uv.write_queue_size + (waiting > 0 ? (size_t)waiting : 0);
+}
 
 static void on_written(uv_write_t *request, int status) {
     uv_stream_t *stream = request->handle;

@@ -35,7 +35,7 @@ package final class EventLoop: TaskExecutor {
     nonisolated(unsafe) private var isDraining = false
     nonisolated(unsafe) private var isIdleOn = false
     nonisolated(unsafe) private var timers = TimerQueue()
-    private let cancelledTimers = Atomic(0)
+    private let cancelledTimers = CancelledTimers()
 
     /// Makes a loop; ``start()`` gives it its thread.
     ///
@@ -82,7 +82,7 @@ package final class EventLoop: TaskExecutor {
 
     /// Closes every socket and timer of the loop and returns when its thread has nothing left to do.
     ///
-    /// Work that is handed to a stopped loop runs on Swift's global pool, so no task is lost. May be called from
+    /// Work that is handed to a stopped loop runs on Swift's global pool, so no task is lost; scheduled work is dropped. May be called from
     /// anywhere, also from a task on this loop, and more than once.
     package func stop() async {
         let wasRunning = phase.withLock { phase in
@@ -120,9 +120,7 @@ package final class EventLoop: TaskExecutor {
     @discardableResult
     package func schedule(after delay: Duration, _ work: @escaping @Sendable () -> Void) -> ScheduledWork {
         let due = cel_monotonic_ms() &+ delay.wholeMilliseconds
-        let scheduled = ScheduledWork(due: due, work: work) { [weak self] in
-            self?.cancelledTimers.add(1, ordering: .relaxed)
-        }
+        let scheduled = ScheduledWork(due: due, work: work, cancelledTimers: cancelledTimers)
         if isCurrent { insert(scheduled) } else { execute { [self] in insert(scheduled) } }
         return scheduled
     }
@@ -231,6 +229,7 @@ package final class EventLoop: TaskExecutor {
             }
             return (local + inbox.work, inbox.stopWaiters)
         }
+        cel_loop_close(handle)
         local = []
         timers = TimerQueue()
         for work in rest { runElsewhere(work) }
@@ -241,10 +240,10 @@ package final class EventLoop: TaskExecutor {
     // MARK: - Timers
 
     private func insert(_ work: ScheduledWork) {
-        let cancelled = cancelledTimers.load(ordering: .relaxed)
+        let cancelled = cancelledTimers.count
         if cancelled > 64, cancelled > timers.count / 2 {
             timers.removeCancelled()
-            cancelledTimers.subtract(cancelled, ordering: .relaxed)
+            cancelledTimers.forget(cancelled)
         }
         timers.insert(work)
         if timers.first === work { armTimer() }

@@ -5,18 +5,18 @@ package final class ScheduledWork: Sendable {
     /// On the clock of ``EventLoop/now``, in milliseconds.
     let due: UInt64
     private let work: Mutex<(@Sendable () -> Void)?>
-    private let didCancel: @Sendable () -> Void
+    private let cancelledTimers: CancelledTimers
 
-    init(due: UInt64, work: @escaping @Sendable () -> Void, didCancel: @escaping @Sendable () -> Void) {
+    init(due: UInt64, work: @escaping @Sendable () -> Void, cancelledTimers: CancelledTimers) {
         self.due = due
         self.work = Mutex(work)
-        self.didCancel = didCancel
+        self.cancelledTimers = cancelledTimers
     }
 
     /// Drops the work; does nothing when it has begun. From any thread.
     package func cancel() {
         guard take() != nil else { return }
-        didCancel()
+        cancelledTimers.add()
     }
 
     var isOver: Bool { work.withLock { $0 == nil } }
@@ -29,6 +29,17 @@ package final class ScheduledWork: Sendable {
             return work
         }
     }
+}
+
+/// How many cancelled timers a loop still holds, about.
+///
+/// Apart from the loop, as a weak reference to it would make every other reference slower.
+final class CancelledTimers: Sendable {
+    private let number = Atomic(0)
+
+    var count: Int { number.load(ordering: .relaxed) }
+    func add() { number.add(1, ordering: .relaxed) }
+    func forget(_ count: Int) { number.subtract(count, ordering: .relaxed) }
 }
 
 /// A binary heap of scheduled work, soonest first; of equals, the one inserted first.

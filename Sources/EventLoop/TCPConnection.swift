@@ -47,6 +47,12 @@ package final class TCPConnection: @unchecked Sendable {
     /// Bytes that the socket has not taken yet.
     package var queuedBytes: Int { handle.map { cel_tcp_queued($0) } ?? 0 }
 
+    /// ``queuedBytes`` and what the system holds but the peer has not acknowledged.
+    ///
+    /// It shrinks when the peer reads, while the queue alone may stand still for long: the system takes more
+    /// only when a good part of its buffer is free. Costs a system call.
+    package var outstandingBytes: Int { handle.map { cel_tcp_outstanding($0) } ?? 0 }
+
     /// Begins to read.
     package func start(delegate: any TCPConnectionDelegate) {
         self.delegate = delegate

@@ -30,6 +30,10 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
     private var phase = Phase.head
     private var decoder = HTTPRequestDecoder()
     private var head: HTTPRequestHead?
+    /// What is remembered of the request that is being answered.
+    private var isHead = false
+    private var minorVersion = 1
+    private var keepsAlive = true
     private var body: [UInt8] = []
     private var bodyReceived = 0
     private var bodyStarted: UInt64 = 0
@@ -40,7 +44,7 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
     private var hasPeerEnded = false
     private var closesAfterWrite = false
     private var lingered = 0
-    private var queuedAtDeadline = 0
+    private var outstandingBefore = 0
 
     init(_ socket: AcceptedSocket, core: HTTPServer.Core, state: HTTPLoopState, id: UInt64)
         throws(EventLoopError)
@@ -155,11 +159,15 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
     // MARK: - Answering
 
     private func answer() {
-        guard let head else { return }
+        guard let head = head.take() else { return }
         phase = .responding
-        setDeadline(hasPeerEnded ? deadlines.halfClosed : nil)
+        isHead = head.method == .head
+        minorVersion = head.minorVersion
+        keepsAlive = head.keepsAlive
+        // Otherwise the deadline stays as it is, and means nothing in this phase.
+        if hasPeerEnded { setDeadline(deadlines.halfClosed) }
         let request = HTTPRequest(head: head, body: body, remoteAddress: remoteAddress, connectionID: id)
-        body = []
+        if !body.isEmpty { body = [] }
         let handler = core.handler
         task = Task(executorPreference: state.loop) { [self] in
             let response = await handler.respond(to: request)
@@ -169,28 +177,29 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
     }
 
     private func finish(_ response: HTTPResponse) {
-        guard phase == .responding, let head else { return }
+        guard phase == .responding else { return }
         task = nil
-        send(response, to: head, keepsAlive: head.keepsAlive)
+        send(response)
     }
 
     /// Answers what cannot be handled. Framing is lost then, so the connection ends.
     private func respond(to failure: HTTPFailure) {
-        let response = core.handler.respond(to: failure, head: head)
+        let head = head.take()
+        isHead = head?.method == .head
+        keepsAlive = false
         body = []
         pending = []
-        send(response, to: head, keepsAlive: false)
+        send(core.handler.respond(to: failure, head: head))
     }
 
-    private func send(_ response: HTTPResponse, to head: HTTPRequestHead?, keepsAlive: Bool) {
+    private func send(_ response: HTTPResponse) {
         let keepsAlive = keepsAlive && !response.closesConnection && !state.isClosing && !hasPeerEndedForGood
         let connection: HTTPResponseEncoder.Connection =
-            !keepsAlive ? .close : head?.minorVersion == 0 ? .keepAlive : .unsaid
-        self.head = nil
+            !keepsAlive ? .close : minorVersion == 0 ? .keepAlive : .unsaid
         state.output.removeAll(keepingCapacity: true)
         let sendsBody = HTTPResponseEncoder.encode(
             response,
-            isHead: head?.method == .head,
+            isHead: isHead,
             connection: connection,
             dateLine: state.dateLine,
             into: &state.output
@@ -248,7 +257,7 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
     }
 
     private func watchWrites() {
-        queuedAtDeadline = tcp.queuedBytes
+        outstandingBefore = tcp.outstandingBytes
         setDeadline(deadlines.write)
     }
 
@@ -299,16 +308,15 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
     }
 
     func didReachDeadline() {
-        let queued = tcp.queuedBytes
-        if queued > 0, phase != .responding {
+        if tcp.queuedBytes > 0, phase != .responding {
             // Progress is any byte taken since the last look.
-            if queued < queuedAtDeadline { watchWrites() } else { close() }
+            if tcp.outstandingBytes < outstandingBefore { watchWrites() } else { close() }
             return
         }
         switch phase {
         case .head where decoder.isIdle: close()
         case .head, .body: respond(to: HTTPFailure(status: 408, reason: "the request took too long"))
-        case .responding: task?.cancel()
+        case .responding: if hasPeerEnded { task?.cancel() }
         case .draining, .lingering, .closed: close()
         }
     }

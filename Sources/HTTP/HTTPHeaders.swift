@@ -96,11 +96,21 @@ package struct HTTPHeaders: Sendable {
         for byte in text.utf8 { bytes.append(byte == 13 || byte == 10 || byte == 0 ? 32 : byte) }
     }
 
-    private func index(of name: String) -> Int? { fields.firstIndex { Self.matches($0, name, bytes) } }
+    private func index(of name: String) -> Int? {
+        let length = name.utf8.count
+        return bytes.withUnsafeBytes { bytes in
+            fields.firstIndex { field in
+                field.name.count == length && Self.equal(bytes[field.name], name.utf8)
+            }
+        }
+    }
 
     private static func matches(_ field: Field, _ name: String, _ bytes: [UInt8]) -> Bool {
-        guard field.name.count == name.utf8.count else { return false }
-        return zip(bytes[field.name], name.utf8).allSatisfy { ASCII.lowercase($0) == ASCII.lowercase($1) }
+        field.name.count == name.utf8.count && bytes.withUnsafeBytes { equal($0[field.name], name.utf8) }
+    }
+
+    private static func equal(_ a: Slice<UnsafeRawBufferPointer>, _ b: String.UTF8View) -> Bool {
+        zip(a, b).allSatisfy { ASCII.lowercase($0) == ASCII.lowercase($1) }
     }
 
     private func string(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }

@@ -57,7 +57,9 @@ final class HTTPLoopState: @unchecked Sendable {
 
     private func scheduleSweep() {
         isSweeping = true
-        loop.schedule(after: Self.sweepInterval) { [weak self] in self?.sweep() }
+        // Not weakly: a weak reference would make every other one slower. The timer ends with the last
+        // connection.
+        loop.schedule(after: Self.sweepInterval) { [self] in sweep() }
     }
 
     private func sweep() {

@@ -55,9 +55,9 @@ struct RequestLine {
     ) throws(HTTPFailure) -> Int {
         let start = position
         while !ASCII.isControl(raw[position]) { position += 1 }
-        let text = raw[start..<position]
-        guard raw[position] == ASCII.carriageReturn, raw[position + 1] == ASCII.lineFeed, text.count == 8,
-            text.starts(with: "HTTP/".utf8), isDigit(raw[start + 5]), raw[start + 6] == UInt8(ascii: "."),
+        guard raw[position] == ASCII.carriageReturn, raw[position + 1] == ASCII.lineFeed,
+            position - start == 8,
+            isHTTP(raw, start), isDigit(raw[start + 5]), raw[start + 6] == UInt8(ascii: "."),
             isDigit(raw[start + 7])
         else { throw .badRequest("the request line does not end with a version") }
         position += 2
@@ -91,6 +91,12 @@ struct RequestLine {
             return slash < pathEnd ? slash..<pathEnd : nil
         }
         throw .badRequest("the request target is malformed")
+    }
+
+    private static func isHTTP(_ raw: UnsafeRawBufferPointer, _ start: Int) -> Bool {
+        raw[start] == UInt8(ascii: "H") && raw[start + 1] == UInt8(ascii: "T")
+            && raw[start + 2] == UInt8(ascii: "T") && raw[start + 3] == UInt8(ascii: "P")
+            && raw[start + 4] == UInt8(ascii: "/")
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { byte >= 48 && byte <= 57 }

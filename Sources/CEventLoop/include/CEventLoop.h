@@ -43,10 +43,12 @@ int cel_online_cores(void);
 
 /* Loop. */
 int cel_loop_make(cel_loop *_Nullable *_Nonnull out, void *_Nonnull owner, const cel_callbacks *_Nonnull callbacks);
-/* Starts the thread. `stopped` is the last callback made on it. */
+/* Starts the thread. `stopped` is the last callback made on it and calls cel_loop_close, before which
+ * cel_loop_wake must have been ruled out: libuv aborts when it wakes a closed loop. */
 int cel_loop_start(cel_loop *_Nonnull loop, const char *_Nonnull name);
 /* Closes every handle; the thread ends once all are closed. */
 void cel_loop_stop(cel_loop *_Nonnull loop);
+void cel_loop_close(cel_loop *_Nonnull loop);
 /* Frees a loop whose thread was never started or has ended. */
 void cel_loop_free(cel_loop *_Nonnull loop, int was_started);
 void cel_loop_wake(cel_loop *_Nonnull loop);
@@ -67,6 +69,8 @@ void cel_tcp_read_stop(cel_tcp *_Nonnull tcp);
 int cel_tcp_write(cel_tcp *_Nonnull tcp, const void *_Nullable first, size_t first_count,
                   const void *_Nullable second, size_t second_count);
 size_t cel_tcp_queued(const cel_tcp *_Nonnull tcp);
+/* What is queued and what the system holds but the peer has not acknowledged. */
+size_t cel_tcp_outstanding(const cel_tcp *_Nonnull tcp);
 /* Sends FIN after what is queued. */
 int cel_tcp_shutdown(cel_tcp *_Nonnull tcp);
 void cel_tcp_close(cel_tcp *_Nonnull tcp);
