@@ -29,29 +29,38 @@ let package = Package(
         // System libraries and C shims.
         .systemLibrary(name: "CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]),
         .systemLibrary(
-            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+            name: "CSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
+        ),
         .systemLibrary(
-            name: "CSodium", pkgConfig: "libsodium",
-            providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
+            name: "CSodium",
+            pkgConfig: "libsodium",
+            providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]
+        ),
         .systemLibrary(
-            name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"]), .brew(["libxcrypt"])]),
+            name: "CCrypt",
+            pkgConfig: "libcrypt",
+            providers: [.apt(["libcrypt-dev"]), .brew(["libxcrypt"])]
+        ),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .target(name: "CEventLoop", dependencies: ["CUV"]),
         .target(name: "CSQLiteShims", dependencies: ["CSQLite"]),
         .target(name: "CSecretService"),
 
         // General: knows nothing of Parse.
+        library("Locking"),
         library("JSON"),
-        library("Logging", ["JSON"]),
+        library("Logging", ["JSON", "Locking"]),
         library("EventLoop", ["CUV", "CEventLoop"]),
         library("HTTP", ["EventLoop", "CZlib"]),
-        library("SQLite", ["CSQLite", "CSQLiteShims"]),
-        library("Cryptography", ["CSodium", "CCrypt"]),
+        library("SQLite", ["CSQLite", "CSQLiteShims", "Locking"]),
+        library("Cryptography", ["CSodium", "CCrypt", "Locking"]),
 
         // Parse.
         library("ParseWire", ["JSON"]),
-        library("ParseCore", ["JSON", "ParseWire", "Cryptography", "Logging"]),
-        library("ParseSQLite", ["ParseCore", "ParseWire", "JSON", "SQLite", "Cryptography"]),
+        library("ParseCore", ["JSON", "ParseWire", "Cryptography", "Logging", "Locking"]),
+        library("ParseSQLite", ["ParseCore", "ParseWire", "JSON", "SQLite", "Cryptography", "Locking"]),
         library("ParseREST", ["ParseCore", "ParseWire", "JSON", "HTTP", "Logging", "Cryptography"]),
 
         // Products.
@@ -59,23 +68,58 @@ let package = Package(
             "Martlet",
             [
                 "ParseREST", "ParseSQLite", "ParseCore", "ParseWire", "JSON", "HTTP", "EventLoop", "SQLite",
-                "Cryptography", "Logging",
-            ]),
-        .executableTarget(name: "MartletCLI", dependencies: ["Martlet", "JSON", "Logging", "ParseCore", "ParseWire"], swiftSettings: settings),
+                "Cryptography", "Logging", "Locking",
+            ]
+        ),
+        .executableTarget(
+            name: "MartletCLI",
+            dependencies: ["Martlet", "JSON", "Logging", "Locking", "ParseCore", "ParseWire"],
+            swiftSettings: settings
+        ),
         .target(
             name: "ParseSwift",
             dependencies: [
                 "ParseWire", .target(name: "CSecretService", condition: .when(platforms: [.linux])),
             ],
-            swiftSettings: settings),
+            swiftSettings: settings
+        ),
 
         // Tests.
+        .target(
+            name: "TestSupport",
+            path: "Tests/TestSupport",
+            swiftSettings: settings
+        ),
         tests("JSONTests", ["JSON"]),
         tests("LoggingTests", ["Logging", "JSON"]),
         tests("EventLoopTests", ["EventLoop"]),
         tests("HTTPTests", ["HTTP", "EventLoop"]),
-        tests("SQLiteTests", ["SQLite"]),
-        tests("CryptographyTests", ["Cryptography"]),
+        tests("SQLiteTests", ["SQLite", "Locking"]),
+        tests("CryptographyTests", ["Cryptography", "Locking"]),
+        tests("ParseWireTests", ["ParseWire"]),
+        tests(
+            "ParseCoreTests",
+            ["ParseCore", "ParseSQLite", "ParseWire", "JSON", "Cryptography", "Logging", "TestSupport"]
+        ),
+        tests(
+            "ParseSQLiteTests",
+            ["ParseSQLite", "ParseCore", "ParseWire", "JSON", "SQLite", "TestSupport"]
+        ),
+        tests(
+            "ParseRESTTests",
+            [
+                "ParseREST", "ParseCore", "ParseSQLite", "ParseWire", "JSON", "HTTP", "Cryptography",
+                "TestSupport",
+            ]
+        ),
+        tests("MartletTests", ["Martlet", "ParseCore", "JSON", "Cryptography", "TestSupport"]),
+        tests(
+            "ConformanceTests",
+            ["Martlet", "ParseCore", "ParseWire", "JSON", "Logging", "MartletCLI", "TestSupport"],
+            resources: [.copy("Exchanges")]
+        ),
         tests("ParseSwiftTests", ["ParseSwift", "ParseWire"]),
+        tests("SDKTests", ["ParseSwift", "MartletCLI", "JSON", "TestSupport"]),
+        tests("RepositoryTests", []),
     ]
 )

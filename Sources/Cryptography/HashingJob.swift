@@ -1,3 +1,5 @@
+import Locking
+
 /// One piece of work for a ``PasswordHashingPool``, with whoever waits for it.
 final class HashingJob: Sendable {
     let lane: HashingLane

@@ -1,3 +1,5 @@
+import Locking
+
 /// A caller's place in a ``PasswordHashingPool``: one for each request or connection.
 ///
 /// At most one job of a lane waits in the pool's queue or runs; the others wait in the lane, first come,

@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 #if canImport(Glibc)
     import Glibc
@@ -11,11 +11,11 @@ import Synchronization
 /// Lines from several threads never mix. A line the system refuses is lost: there is nowhere to report
 /// it, and the server must not stop for its log.
 package final class FileDescriptorSink: Sendable {
-    private let descriptor: Mutex<Int32>
+    private let descriptor: Locked<Int32>
 
     /// Uses an open descriptor, which stays the caller's to close.
     package init(_ descriptor: Int32) {
-        self.descriptor = Mutex(descriptor)
+        self.descriptor = Locked(descriptor)
     }
 
     /// Writes a line that ends with a line feed.

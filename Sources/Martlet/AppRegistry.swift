@@ -4,7 +4,7 @@ import Logging
 package import ParseCore
 import ParseSQLite
 import SQLite
-import Synchronization
+import Locking
 
 /// The apps of the server: which there are, and which are open.
 ///
@@ -20,7 +20,7 @@ package final class AppRegistry: AppResolver {
     private let providers: [any AuthProvider]
     /// Opening a database blocks, so it leaves the event loop.
     private let openers = BlockingPool(name: "open", threads: 1, queueLimit: 4096)
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
     private struct State {
         var records: [String: AppRecord]
@@ -45,7 +45,7 @@ package final class AppRegistry: AppResolver {
         self.options = options
         self.environment = environment
         self.providers = providers
-        state = Mutex(
+        state = Locked(
             State(records: Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })))
     }
 

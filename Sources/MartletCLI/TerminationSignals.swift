@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import Locking
 
 #if canImport(Glibc)
     import Glibc
@@ -11,7 +11,7 @@ import Synchronization
 final class TerminationSignals: Sendable {
     private let stream: AsyncStream<Int32>
     /// Sources end with the last reference to them.
-    private let sources: Mutex<[Source]>
+    private let sources: Locked<[Source]>
 
     init() {
         let (stream, continuation) = AsyncStream<Int32>.makeStream(bufferingPolicy: .bufferingOldest(1))
@@ -23,7 +23,7 @@ final class TerminationSignals: Sendable {
             source.resume()
             return Source(value: source)
         }
-        self.sources = Mutex(sources)
+        self.sources = Locked(sources)
     }
 
     /// The number of the first signal.

@@ -1,7 +1,7 @@
 package import Cryptography
 package import ParseCore
 package import SQLite
-import Synchronization
+import Locking
 
 /// The database of one app in one SQLite file.
 package final class SQLiteAppStorage: AppStorage {
@@ -11,7 +11,7 @@ package final class SQLiteAppStorage: AppStorage {
     private static let formatVersion: Int64 = 1
 
     private let database: SQLiteDatabase
-    private let current: Mutex<StoredSchema>
+    private let current: Locked<StoredSchema>
 
     /// Opens the file, and makes it when it is not there.
     ///
@@ -26,7 +26,7 @@ package final class SQLiteAppStorage: AppStorage {
             try Self.prepare(setUp)
             let schema = try StoredSchema(setUp)
             database = try SQLiteDatabase(path: path, configuration: configuration)
-            current = Mutex(schema)
+            current = Locked(schema)
         } catch {
             throw Self.translated(error)
         }
@@ -177,13 +177,8 @@ package final class SQLiteAppStorage: AppStorage {
         if error == .queueFull { return .overloaded }
         guard error.isUniqueViolation else { return .failed(error.description) }
         let columns = error.uniqueColumns
-        if columns.contains(where: { $0.hasSuffix("." + CommonColumn.usernameKey) }) {
-            return .duplicate(.username)
-        }
-        if columns.contains(where: { $0.hasSuffix("." + CommonColumn.emailKey) }) { return .duplicate(.email) }
-        if let column = columns.first(where: { $0.hasSuffix("." + CommonColumn.objectID) }) {
-            return .duplicate(.objectID(className: String(column.dropLast(CommonColumn.objectID.count + 1))))
-        }
-        return .duplicate(.other)
+        if columns.contains(CommonColumn.usernameKey) { return .duplicate(.username) }
+        if columns.contains(CommonColumn.emailKey) { return .duplicate(.email) }
+        return .duplicate(columns.contains(CommonColumn.objectID) ? .objectID : .other)
     }
 }

@@ -1,3 +1,4 @@
+import Locking
 import Synchronization
 
 /// A database file with one writer that commits in groups, and several readers.

@@ -1,3 +1,5 @@
+import Locking
+
 /// Operations waiting for a bounded number of threads, which start when there is work and end when idle.
 final class WorkQueue: Sendable {
     private struct State {

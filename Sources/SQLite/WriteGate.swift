@@ -1,3 +1,5 @@
+import Locking
+
 /// Lets a checkpoint that needs the write lock in between two groups of writes, without polling.
 final class WriteGate: Sendable {
     private struct State {

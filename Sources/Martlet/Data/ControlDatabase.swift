@@ -2,7 +2,7 @@ import Cryptography
 import ParseCore
 package import ParseWire
 import SQLite
-import Synchronization
+import Locking
 
 /// The database that knows the apps: `martlet.db` of the data folder.
 ///
@@ -14,7 +14,7 @@ package final class ControlDatabase: Sendable {
     /// The longest name of an app, in bytes.
     private static let nameLimit = 200
 
-    private let connection: Mutex<Connection>
+    private let connection: Locked<Connection>
 
     /// Opens the database of a folder, and makes it when there is none.
     ///
@@ -24,7 +24,7 @@ package final class ControlDatabase: Sendable {
             let connection = try SQLiteConnection(
                 path: folder.controlDatabase, mode: .readWriteCreate, busyTimeout: .seconds(5))
             try Self.prepare(connection)
-            self.connection = Mutex(Connection(connection))
+            self.connection = Locked(Connection(connection))
         } catch {
             throw Self.translated(error, folder)
         }

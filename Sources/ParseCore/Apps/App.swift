@@ -1,5 +1,5 @@
 package import ParseWire
-import Synchronization
+import Locking
 
 /// One app of the server, open and ready.
 package final class App: Sendable {
@@ -9,7 +9,7 @@ package final class App: Sendable {
     package let sessions: SessionCache
     package let providers: [String: any AuthProvider]
     package let environment: CoreEnvironment
-    private let keys: Mutex<AppCredentials>
+    private let keys: Locked<AppCredentials>
 
     package init(
         id: String,
@@ -24,7 +24,7 @@ package final class App: Sendable {
         self.storage = storage
         self.environment = environment
         sessions = SessionCache(capacity: 20_000)
-        keys = Mutex(credentials)
+        keys = Locked(credentials)
         var known: [String: any AuthProvider] = [:]
         if options.enableAnonymousUsers { known[AnonymousProvider.name] = AnonymousProvider() }
         for provider in providers { known[provider.name] = provider }

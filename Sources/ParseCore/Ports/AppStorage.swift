@@ -153,7 +153,7 @@ package enum StorageError: Error, Sendable {
 
 /// What must be unique.
 package enum UniqueValue: Sendable, Hashable {
-    case objectID(className: String)
+    case objectID
     case username
     case email
     case providerAccount(provider: String)

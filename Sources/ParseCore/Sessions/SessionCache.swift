@@ -1,5 +1,5 @@
 package import Cryptography
-import Synchronization
+import Locking
 
 /// Sessions that were read lately, by the hash of their token.
 ///
@@ -14,7 +14,7 @@ package final class SessionCache: Sendable {
     }
 
     private let shards: [Shard]
-    private let log = Mutex(InvalidationLog())
+    private let log = Locked(InvalidationLog())
 
     /// - Parameter capacity: About how many sessions are kept; at most twice as many.
     package init(capacity: Int) {
@@ -61,10 +61,10 @@ package final class SessionCache: Sendable {
 }
 
 private final class Shard: Sendable {
-    let state: Mutex<ShardState>
+    let state: Locked<ShardState>
 
     init(capacity: Int) {
-        state = Mutex(ShardState(capacity: capacity))
+        state = Locked(ShardState(capacity: capacity))
     }
 }
 

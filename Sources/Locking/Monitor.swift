@@ -8,12 +8,12 @@
 ///
 /// Made of POSIX parts because the thread sanitizer does not understand `Synchronization.Mutex` on Linux.
 // SAFETY: the state is touched only between lock and unlock; the C objects never move.
-final class Monitor<State>: @unchecked Sendable {
+package final class Monitor<State>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var state: State
 
-    init(_ state: sending State) {
+    package init(_ state: sending State) {
         self.state = state
         // A zero-filled object is what the static initialisers give; neither call can fail without attributes.
         pthread_mutex_init(mutex, nil)
@@ -27,16 +27,17 @@ final class Monitor<State>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    func withLock<R>(_ body: (inout State) -> R) -> R {
+    /// Runs `body` while no other thread is in here.
+    package func withLock<R>(_ body: (inout State) throws -> R) rethrows -> R {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        return body(&state)
+        return try body(&state)
     }
 
     /// Runs `body` under the lock, again after each ``wakeAll()`` or ``wakeOne()``, until it gives a result.
     ///
     /// `timeout`: after this time without a result, `expired` decides.
-    func wait<R>(
+    package func wait<R>(
         timeout: Duration? = nil,
         expired: (inout State) -> R? = { _ in nil },
         _ body: (inout State) -> R?
@@ -59,9 +60,11 @@ final class Monitor<State>: @unchecked Sendable {
         }
     }
 
-    func wakeOne() { pthread_cond_signal(condition) }
+    /// Wakes one thread that waits.
+    package func wakeOne() { pthread_cond_signal(condition) }
 
-    func wakeAll() { pthread_cond_broadcast(condition) }
+    /// Wakes all threads that wait.
+    package func wakeAll() { pthread_cond_broadcast(condition) }
 }
 
 /// The wall-clock time `pthread_cond_timedwait` takes: now and a duration.
@@ -74,36 +77,4 @@ private func timespec(after duration: Duration) -> timespec {
         tv_sec: now.tv_sec + Int(seconds) + nanoseconds / 1_000_000_000,
         tv_nsec: nanoseconds % 1_000_000_000
     )
-}
-
-/// Starts a thread that runs `body` once and ends; `false` when the system refuses.
-func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
-    final class Start {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    defer { pthread_attr_destroy(&attributes) }
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    // Virtual memory only; macOS would give 512 KiB, too little for SQLite's deepest expressions.
-    pthread_attr_setstacksize(&attributes, 4 << 20)
-    // SAFETY: the retained box is consumed exactly once, by the thread or by the failure path.
-    let box = Unmanaged.passRetained(Start(body))
-    #if canImport(Glibc)
-        var thread = pthread_t()
-        let code = pthread_create(&thread, &attributes, { run($0) }, box.toOpaque())
-    #else
-        var thread: pthread_t?
-        let code = pthread_create(&thread, &attributes, { run($0) }, box.toOpaque())
-    #endif
-    if code != 0 { box.release() }
-    return code == 0
-
-    func run(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-        guard let argument else { return nil }
-        let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
-        start.body()
-        return nil
-    }
 }
