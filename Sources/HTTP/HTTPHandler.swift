@@ -8,8 +8,6 @@ package protocol HTTPHandler: Sendable {
     /// Answers a request. Cancelled when the client is gone or the server's shutdown runs out of time.
     func respond(to request: HTTPRequest) async -> HTTPResponse
 
-    /// The answer to a request the server itself refuses.
-    ///
-    /// - Parameter head: `nil` when the head could not be read.
+    /// The answer to a request the server itself refuses; `head` is `nil` when it could not be read.
     func respond(to failure: HTTPFailure, head: HTTPRequestHead?) -> HTTPResponse
 }
