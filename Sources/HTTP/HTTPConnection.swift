@@ -42,7 +42,6 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
     private var pending: [UInt8] = []
     private var isReadingPaused = false
     private var hasPeerEnded = false
-    private var closesAfterWrite = false
     private var lingered = 0
     private var outstandingBefore = 0
 
