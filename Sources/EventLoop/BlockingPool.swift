@@ -21,8 +21,11 @@ package enum BlockingPoolError: Error, Sendable, Equatable {
 package final class BlockingPool: Sendable {
     private let core: Core
 
+    /// Starts the threads.
+    ///
     /// - Parameters:
-    ///   - threads: At least 1; started on first use of the pool, that is now.
+    ///   - name: Of the threads, with a number.
+    ///   - threads: At least 1.
     ///   - queueLimit: How many bodies may wait while all threads are busy; 0 or more.
     ///   - niceness: Added to the threads' priority where the system can do that for a thread (Linux): 0…19.
     package init(name: String, threads: Int, queueLimit: Int, niceness: Int32 = 0) {

@@ -62,7 +62,7 @@ package final class EventLoop: TaskExecutor {
         cel_loop_free(handle, phase.withLock { $0 == .made } ? 0 : 1)
     }
 
-    /// Starts the thread. A second call does nothing.
+    /// Starts the thread; a second call does nothing.
     ///
     /// - Throws: ``EventLoopError`` when the system gives no thread.
     package func start() throws(EventLoopError) {
@@ -108,7 +108,7 @@ package final class EventLoop: TaskExecutor {
         cel_current().map { Unmanaged<EventLoop>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Milliseconds of a clock that only goes forward, read once per turn of the loop. On the loop's thread only.
+    /// Milliseconds of a clock that only goes forward, read once per turn, on the loop's thread only.
     package var now: UInt64 { cel_loop_now(handle) }
 
     /// Runs `work` on the loop's thread, after what was handed in before from the same thread.

@@ -13,7 +13,7 @@ package final class ScheduledWork: Sendable {
         self.cancelledTimers = cancelledTimers
     }
 
-    /// Drops the work; does nothing when it has begun. From any thread.
+    /// Drops the work, from any thread; does nothing when it has begun.
     package func cancel() {
         guard take() != nil else { return }
         cancelledTimers.add()

@@ -27,7 +27,7 @@ package final class SignalSource: @unchecked Sendable {
         }
     }
 
-    /// Gives the signals their former effect back. Needed once, as the loop keeps the source.
+    /// Gives the signals their former effect back; the loop keeps the source until then.
     package func cancel() {
         loop.execute { [self] in
             for handle in handles { cel_signal_close(handle) }

@@ -24,7 +24,7 @@ package final class TCPConnection: @unchecked Sendable {
     private var delegate: (any TCPConnectionDelegate)?
     private var handle: OpaquePointer?
 
-    /// Takes over a connected, non-blocking socket. On the loop's thread.
+    /// Takes over a connected, non-blocking socket, on the loop's thread.
     ///
     /// The delegate is kept until the connection has closed.
     ///
@@ -93,7 +93,9 @@ package final class TCPConnection: @unchecked Sendable {
         _ = cel_tcp_shutdown(handle)
     }
 
-    /// Closes; what is still queued may not arrive. The delegate hears `connectionDidClose` later.
+    /// Closes; what is still queued may not arrive.
+    ///
+    /// The delegate hears `connectionDidClose` later.
     package func close() {
         guard let handle else { return }
         self.handle = nil

@@ -8,7 +8,7 @@ import CEventLoop
 
 /// A socket that was accepted but not yet bound to a loop.
 package struct AcceptedSocket: Sendable {
-    /// Connected and non-blocking. Whoever gets it closes it.
+    /// Connected and non-blocking; whoever gets it closes it.
     package let descriptor: Int32
     /// The peer's IP address as text, as the kernel tells it (`::ffff:192.0.2.1` for IPv4 on an IPv6 socket).
     package let remoteAddress: String
@@ -34,11 +34,13 @@ package final class TCPListener: @unchecked Sendable {
     private var handle: OpaquePointer?
     private var closeWaiters: [CheckedContinuation<Void, Never>] = []
 
-    /// Listens at once. Resolving a name may block.
+    /// Listens at once; resolving a name may block.
     ///
     /// - Parameters:
+    ///   - loop: Where connections are accepted.
     ///   - host: An address or a name; `::` means all addresses of both families.
     ///   - port: 0…65,535; 0 takes any that is free.
+    ///   - backlog: How many callers the kernel holds until they are accepted.
     ///   - didFail: Told when a connection could not be accepted, on the loop.
     ///   - accept: Gets each socket, on the loop.
     /// - Throws: ``EventLoopError`` when the address is unknown, taken or not allowed.

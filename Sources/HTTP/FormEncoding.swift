@@ -3,8 +3,9 @@ package enum FormEncoding {
     /// Pairs beyond this are dropped, as Express does.
     package static let pairLimit = 1000
 
-    /// The pairs in order, decoded: `+` is a space, a malformed escape stays as it is, what is no UTF-8 is
-    /// replaced (U+FFFD). A name without `=` has an empty value.
+    /// The pairs in order, decoded.
+    ///
+    /// `+` is a space, a malformed escape stays as it is, what is no UTF-8 is replaced (U+FFFD). A name without `=` has an empty value.
     package static func parse(_ bytes: [UInt8]) -> [(name: String, value: String)] {
         var pairs: [(name: String, value: String)] = []
         var start = 0
@@ -18,7 +19,7 @@ package enum FormEncoding {
         return pairs
     }
 
-    /// - Parameter query: Without the `?`.
+    /// The pairs of a query string, which comes without its `?`.
     package static func parse(_ query: some StringProtocol) -> [(name: String, value: String)] {
         parse(Array(query.utf8))
     }

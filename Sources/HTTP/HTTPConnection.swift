@@ -42,7 +42,6 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
     private var pending: [UInt8] = []
     private var isReadingPaused = false
     private var hasPeerEnded = false
-    private var closesAfterWrite = false
     private var lingered = 0
     private var outstandingBefore = 0
 
@@ -168,9 +167,8 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
         if hasPeerEnded { setDeadline(deadlines.halfClosed) }
         let request = HTTPRequest(head: head, body: body, remoteAddress: remoteAddress, connectionID: id)
         if !body.isEmpty { body = [] }
-        let handler = core.handler
         task = Task(executorPreference: state.loop) { [self] in
-            let response = await handler.respond(to: request)
+            let response = await core.handler.respond(to: request)
             // After the loop has stopped, tasks end on other threads; the connection is gone then.
             if state.loop.isCurrent { finish(response) }
         }
@@ -182,7 +180,9 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
         send(response)
     }
 
-    /// Answers what cannot be handled. Framing is lost then, so the connection ends.
+    /// Answers what cannot be handled.
+    ///
+    /// Framing is lost then, so the connection ends.
     private func respond(to failure: HTTPFailure) {
         let head = head.take()
         isHead = head?.method == .head

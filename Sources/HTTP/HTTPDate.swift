@@ -5,7 +5,7 @@ package enum HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// - Parameter seconds: Since 1970, UTC; not negative.
+    /// Writes a time, which is not before 1970.
     package static func format(secondsSince1970 seconds: Int) -> String {
         let (days, rest) = seconds.quotientAndRemainder(dividingBy: 86_400)
         let (year, month, day) = civil(fromDays: days)

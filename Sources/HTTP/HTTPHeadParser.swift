@@ -187,7 +187,7 @@ enum HTTPHeadParser {
         return value
     }
 
-    /// - Parameter lowercase: In lower case.
+    /// Compares without regard to case, if the right side is in lower case.
     @inline(__always)
     static func equals(_ bytes: Slice<UnsafeRawBufferPointer>, _ lowercase: StaticString) -> Bool {
         guard bytes.count == lowercase.utf8CodeUnitCount else { return false }

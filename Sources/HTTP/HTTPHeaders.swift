@@ -49,7 +49,7 @@ package struct HTTPHeaders: Sendable {
 
     /// Gives `body` the bytes of the first field of that name, without making a string.
     ///
-    /// - Parameter name: In any case, ASCII.
+    /// `nil` when there is no such field.
     package func withFirst<R>(_ name: StaticString, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows
         -> R?
     {

@@ -17,7 +17,9 @@ final class HTTPLoopState: @unchecked Sendable {
     /// Set by a shutdown: idle connections close, others after their response.
     var isClosing = false
     private var connections: [HTTPConnection?] = []
-    /// Milliseconds of the loop's clock, by slot; `.max` for none. Apart from the connections, so that a sweep
+    /// Milliseconds of the loop's clock, by slot; `.max` for none.
+    ///
+    /// Apart from the connections, so that a sweep
     /// over thousands of them reads a few kilobytes.
     private var deadlines: [UInt64] = []
     private var freeSlots: [Int32] = []
@@ -52,7 +54,7 @@ final class HTTPLoopState: @unchecked Sendable {
 
     var all: [HTTPConnection] { connections.compactMap { $0 } }
 
-    /// - Parameter deadline: On the loop's clock; `nil` for none.
+    /// Replaces the deadline, on the loop's clock; `nil` for none.
     func setDeadline(_ deadline: UInt64?, for slot: Int32) { deadlines[Int(slot)] = deadline ?? .max }
 
     private func scheduleSweep() {

@@ -70,7 +70,7 @@ package struct HTTPRequest: Sendable {
 
     /// A request that did not come over a socket: an operation of a batch, a test.
     ///
-    /// - Parameter target: Origin form, such as `/users?limit=1`.
+    /// The target is in origin form, such as `/users?limit=1`.
     package init(
         method: HTTPMethod,
         target: String,

@@ -42,6 +42,8 @@ package struct HTTPRequestDecoder: Sendable {
     /// - Parameters:
     ///   - input: Bytes not yet consumed.
     ///   - consumed: Grows by what was used, for the caller to skip.
+    ///   - limits: The same for all of a request.
+    /// - Returns: What to do; call again until it is `needInput` or `refuse`.
     package mutating func next(
         _ input: UnsafeRawBufferPointer,
         consumed: inout Int,

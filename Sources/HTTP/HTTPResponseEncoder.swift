@@ -7,10 +7,8 @@ struct HTTPResponseEncoder {
 
     /// Appends the head to `output`, which the caller has emptied, and the body if it is small.
     ///
-    /// - Parameters:
-    ///   - dateLine: `Date: …\r\n`.
-    ///   - isHead: The request's method was HEAD: the body only counts.
-    /// - Returns: Whether `response.body` is still to be sent.
+    /// `isHead` tells that the method was HEAD, so that the body only counts; `dateLine` is a whole `Date` line.
+    /// Returns whether `response.body` is still to be sent.
     static func encode(
         _ response: HTTPResponse,
         isHead: Bool,
@@ -43,9 +41,8 @@ struct HTTPResponseEncoder {
 
     private static func appendFields(_ headers: HTTPHeaders, to output: inout [UInt8]) {
         for field in headers.fields {
-            let name = headers.bytes[field.name]
-            guard !isOwn(name) else { continue }
-            output += name
+            guard !isOwn(headers.bytes[field.name]) else { continue }
+            output += headers.bytes[field.name]
             output.append(": ")
             output += headers.bytes[field.value]
             output.append("\r\n")

@@ -11,7 +11,7 @@ package struct HTTPServerConfiguration: Sendable {
     package var maxConnections = 20_000
     /// Bytes a client may leave unread before its next pipelined request waits.
     package var outputBytesCap = 256 * 1024
-    /// Told of what no client can be told, such as running out of descriptors. Called on a loop.
+    /// Told, on a loop, of what no client can be told, such as running out of descriptors.
     package var onProblem: (@Sendable (String) -> Void)?
 
     package init(host: String, port: Int) {

@@ -67,7 +67,7 @@ struct HeadScanner: Sendable {
         return kept.isEmpty ? Array(rest) : kept + rest
     }
 
-    /// - Parameter position: Of a byte that belongs to the head.
+    /// Refuses a head that has a byte at this position when it should have ended before.
     private func checkLength(_ position: Int, _ limits: HTTPLimits) throws(HTTPFailure) {
         if lines == 0 {
             // The line end is two more bytes, of which `position` may be the second.

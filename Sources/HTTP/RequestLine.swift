@@ -68,7 +68,7 @@ struct RequestLine {
         return minor
     }
 
-    /// The four forms of RFC 9112 §3.2. `nil` means the root.
+    /// The four forms of RFC 9112 §3.2; `nil` means the root.
     private static func path(
         _ raw: UnsafeRawBufferPointer,
         _ target: Range<Int>,

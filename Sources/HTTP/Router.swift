@@ -25,7 +25,7 @@ package struct Router<Endpoint: Sendable>: Sendable {
 
     /// Adds an endpoint.
     ///
-    /// - Parameter pattern: Begins with `/`; a segment `:name` matches any one segment that is not empty.
+    /// The pattern begins with `/`; a segment `:name` in it matches any one segment that is not empty.
     package mutating func add(_ method: HTTPMethod, _ pattern: String, _ endpoint: Endpoint) {
         precondition(pattern.hasPrefix("/"), "the route \(pattern) begins with a slash")
         var names: [String] = []
@@ -61,10 +61,12 @@ package struct Router<Endpoint: Sendable>: Sendable {
     /// The endpoint for a method and path, or `nil`.
     ///
     /// - Parameters:
+    ///   - method: Exactly as sent.
     ///   - path: Still percent-encoded. Literals are compared decoded; a path with a malformed escape matches
     ///     nothing that would have to decode it.
     ///   - caseInsensitive: Also lets one trailing slash and a doubled leading one pass, as Express does.
     ///     Without it only the exact path matches.
+    /// - Returns: The endpoint and the parameters' values.
     package func match(method: HTTPMethod, path: String, caseInsensitive: Bool = true) -> Match? {
         guard let segments = Self.segments(of: path, lenient: caseInsensitive) else { return nil }
         var values: [String] = []

@@ -176,6 +176,17 @@ import Testing
         }
     }
 
+    @Test(arguments: [(10, 200), (11, 413)])
+    func `a chunked body is refused when it grows over the limit`(length: Int, status: Int) async throws {
+        try await withServer(handler: TestHandler(maxBodyBytes: 10)) { _, port, _ in
+            let client = try RawClient(port: port)
+            try await client.send("POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
+            for _ in 0..<length { try await client.send("1\r\nx\r\n") }
+            if status == 200 { try await client.send("0\r\n\r\n") }
+            #expect(try await client.status() == status)
+        }
+    }
+
     @Test func `a client that sends its large body all the same reads the 413`() async throws {
         try await withServer(handler: TestHandler(maxBodyBytes: 10)) { _, port, _ in
             let client = try RawClient(port: port)
@@ -397,6 +408,34 @@ import Testing
             await #expect(throws: EventLoopError.self) { try await nowhere.start() }
             await group.shutdown()
         }
+    }
+
+    @Test func `all addresses of both families are one host`() async throws {
+        try await withServer(configure: { $0.host = "::" }) { _, port, _ in
+            let client = try RawClient(port: port)
+            try await client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            #expect(try await client.response().body == "GET / ::ffff:127.0.0.1 true")
+        }
+    }
+
+    @Test func `loops that stop under a server close its connections`() async throws {
+        let group = try EventLoopGroup(count: 2)
+        let handler = TestHandler()
+        let server = HTTPServer(
+            group: group,
+            configuration: HTTPServerConfiguration(host: "127.0.0.1", port: 0),
+            handler: handler
+        )
+        let port = try await server.start()
+        let clients = try (0..<4).map { _ in try RawClient(port: port) }
+        for client in clients { try await client.send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n") }
+        await handler.wait(for: "held")
+        #expect(await server.waitForConnections(4))
+        await group.shutdown()
+        for client in clients { #expect(await client.isClosed()) }
+        #expect(server.activeConnections == 0)
+        handler.release()
+        await server.shutdown(grace: .zero)
     }
 
     @Test func `a shutdown closes idle connections and lets requests end`() async throws {

@@ -16,8 +16,7 @@ final class RawClient: @unchecked Sendable {
 
     let descriptor: Int32
 
-    /// - Parameters:
-    ///   - receiveBuffer: Bytes, to fill up soon when a test does not read.
+    /// Connects; a small `receiveBuffer` (bytes) fills up soon when a test does not read.
     init(port: Int, receiveBuffer: Int32? = nil, timeoutSeconds: Int = 10) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw Failure(text: "socket: \(errno)") }
