@@ -10,8 +10,12 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// Settings of the server: an asynchronous function runs where its caller runs, on the event loop, without asking
+/// at every call where that is.
+let serverSettings = settings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+    .target(name: name, dependencies: dependencies, swiftSettings: serverSettings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
@@ -52,8 +56,8 @@ let package = Package(
         library("Locking"),
         library("JSON"),
         library("Logging", ["JSON", "Locking"]),
-        library("EventLoop", ["CUV", "CEventLoop"]),
-        library("HTTP", ["EventLoop", "CZlib"]),
+        library("EventLoop", ["CUV", "CEventLoop", "Locking"]),
+        library("HTTP", ["EventLoop", "CZlib", "Locking"]),
         library("SQLite", ["CSQLite", "CSQLiteShims", "Locking"]),
         library("Cryptography", ["CSodium", "CCrypt", "Locking"]),
 

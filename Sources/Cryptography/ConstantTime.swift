@@ -7,7 +7,8 @@ package func constantTimeEquals(_ left: [UInt8], _ right: [UInt8]) -> Bool {
 
 /// Compares the UTF-8 bytes; the length may leak.
 package func constantTimeEquals(_ left: String, _ right: String) -> Bool {
-    constantTimeEquals(Array(left.utf8), Array(right.utf8))
+    guard left.utf8.count == right.utf8.count else { return false }
+    return zip(left.utf8, right.utf8).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0
 }
 
 /// Compares two digests in constant time.

@@ -1,4 +1,5 @@
 import CEventLoop
+import Locking
 import Synchronization
 
 /// One thread that waits for sockets, timers and jobs, and is a task executor.
@@ -24,8 +25,8 @@ package final class EventLoop: TaskExecutor {
     private static let jobsPerTurn = 512
 
     package let name: String
-    private let inbox = Mutex(Inbox())
-    private let phase = Mutex(Phase.made)
+    private let inbox = Locked(Inbox())
+    private let phase = Locked(Phase.made)
     // SAFETY: Set once in `init`, freed in `deinit`; used on the loop's thread only, but for `cel_loop_wake`,
     // which libuv allows from any thread and which is called under the inbox lock while the loop lives.
     nonisolated(unsafe) private(set) var handle: OpaquePointer

@@ -1,15 +1,16 @@
+import Locking
 import Synchronization
 
 /// Work that a loop will run at a time, unless it is cancelled first.
 package final class ScheduledWork: Sendable {
     /// On the clock of ``EventLoop/now``, in milliseconds.
     let due: UInt64
-    private let work: Mutex<(@Sendable () -> Void)?>
+    private let work: Locked<(@Sendable () -> Void)?>
     private let cancelledTimers: CancelledTimers
 
     init(due: UInt64, work: @escaping @Sendable () -> Void, cancelledTimers: CancelledTimers) {
         self.due = due
-        self.work = Mutex(work)
+        self.work = Locked(work)
         self.cancelledTimers = cancelledTimers
     }
 

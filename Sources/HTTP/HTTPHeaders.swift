@@ -63,6 +63,17 @@ package struct HTTPHeaders: Sendable {
         }
     }
 
+    /// Gives `body` the bytes of the name and of the value of each field, in order.
+    package func forEachField(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void) {
+        bytes.withUnsafeBytes { bytes in
+            for field in fields {
+                body(
+                    UnsafeRawBufferPointer(rebasing: bytes[field.name]),
+                    UnsafeRawBufferPointer(rebasing: bytes[field.value]))
+            }
+        }
+    }
+
     /// Appends a field.
     ///
     /// Line ends and NUL in either part become spaces, so that nothing a client sent can add a line to a

@@ -1,4 +1,5 @@
 package import EventLoop
+import Locking
 import Synchronization
 
 /// An HTTP/1.1 server on a group of event loops.
@@ -9,7 +10,7 @@ package final class HTTPServer: Sendable {
     private let group: EventLoopGroup
     private let core: Core
     private let states: [HTTPLoopState]
-    private let listener = Mutex<TCPListener?>(nil)
+    private let listener = Locked<TCPListener?>(nil)
     private let dealt = Atomic(0)
 
     package init(group: EventLoopGroup, configuration: HTTPServerConfiguration, handler: any HTTPHandler) {
@@ -95,7 +96,7 @@ extension HTTPServer {
         let deadlines: DeadlineMilliseconds
         let handler: any HTTPHandler
         private let count = Atomic(0)
-        private let waiters = Mutex<[CheckedContinuation<Void, Never>]>([])
+        private let waiters = Locked<[CheckedContinuation<Void, Never>]>([])
 
         init(configuration: HTTPServerConfiguration, handler: any HTTPHandler) {
             self.configuration = configuration

@@ -20,6 +20,8 @@ package struct Router<Endpoint: Sendable>: Sendable {
     }
 
     private var nodes = [Node()]
+    /// Routes without parameters by their whole path: most requests are for one of these, as it is written.
+    private var exact: [String: [HTTPMethod: Endpoint]] = [:]
 
     package init() {}
 
@@ -50,6 +52,7 @@ package struct Router<Endpoint: Sendable>: Sendable {
         }
         precondition(nodes[position].endpoints[method] == nil, "\(method) \(pattern) is added once")
         nodes[position].endpoints[method] = (endpoint, names)
+        if names.isEmpty { exact[pattern, default: [:]][method] = endpoint }
     }
 
     private mutating func makeNode(_ link: (inout [Node], Int) -> Void) -> Int {
@@ -68,6 +71,9 @@ package struct Router<Endpoint: Sendable>: Sendable {
     ///     Without it only the exact path matches.
     /// - Returns: The endpoint and the parameters' values.
     package func match(method: HTTPMethod, path: String, caseInsensitive: Bool = true) -> Match? {
+        if let endpoint = exact[path]?[method] {
+            return Match(endpoint: endpoint, parameters: PathParameters([]))
+        }
         guard let segments = Self.segments(of: path, lenient: caseInsensitive) else { return nil }
         var values: [String] = []
         guard

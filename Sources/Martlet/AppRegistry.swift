@@ -11,9 +11,6 @@ import Locking
 /// An app is opened when it is first asked for and closed when it has been idle for a while, so that many small
 /// apps cost little.
 package final class AppRegistry: AppResolver {
-    /// How long an app stays open without a request.
-    static let idleTime: Duration = .seconds(300)
-
     private let folder: DataFolder
     private let options: ServerOptions
     private let environment: CoreEnvironment
@@ -24,14 +21,8 @@ package final class AppRegistry: AppResolver {
 
     private struct State {
         var records: [String: AppRecord]
-        var open: [String: OpenApp] = [:]
+        var open: [String: App] = [:]
         var opening: [String: Task<App, any Error>] = [:]
-    }
-
-    private struct OpenApp {
-        let app: App
-        var requests = 0
-        var lastUse = ContinuousClock.now
     }
 
     init(
@@ -57,8 +48,8 @@ package final class AppRegistry: AppResolver {
                 case unknown
             }
             let found: Found = state.withLock { state in
-                if let app = state.open[id]?.app {
-                    state.open[id]?.requests += 1
+                if let app = state.open[id] {
+                    app.usage.begin()
                     return .open(app)
                 }
                 guard let record = state.records[id] else { return .unknown }
@@ -76,11 +67,7 @@ package final class AppRegistry: AppResolver {
     }
 
     package func release(_ app: App) {
-        state.withLock { state in
-            guard state.open[app.id]?.app === app else { return }
-            state.open[app.id]?.requests -= 1
-            state.open[app.id]?.lastUse = .now
-        }
+        app.usage.end()
     }
 
     /// Takes over what the control database says now.
@@ -89,38 +76,38 @@ package final class AppRegistry: AppResolver {
             let previous = state.records
             state.records = Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
             var gone: [App] = []
-            for (id, entry) in state.open {
+            for (id, app) in state.open {
                 guard let record = state.records[id] else {
-                    gone.append(entry.app)
+                    gone.append(app)
                     state.open[id] = nil
                     continue
                 }
-                if record != previous[id] { entry.app.credentials = record.credentials }
+                if record != previous[id] { app.credentials = record.credentials }
             }
             return gone
         }
         for app in gone { await app.storage.close() }
     }
 
-    /// Closes apps that nobody has asked for lately.
-    func closeIdle(after time: Duration = AppRegistry.idleTime) async {
+    /// Closes apps that nobody has asked for since the last call.
+    func closeIdle() async {
         let idle = state.withLock { state in
-            let idle = state.open.values.filter { $0.requests == 0 && $0.lastUse.duration(to: .now) > time }
-            for entry in idle { state.open[entry.app.id] = nil }
-            return idle.map(\.app)
+            let idle = state.open.values.filter { $0.usage.isIdle() }
+            for app in idle { state.open[app.id] = nil }
+            return idle
         }
         for app in idle { await app.storage.close() }
     }
 
     /// The apps that are open at this moment.
     var openApps: [App] {
-        state.withLock { $0.open.values.map(\.app) }
+        state.withLock { Array($0.open.values) }
     }
 
     /// Closes everything; requests that still run fail.
     func closeAll() async {
         let apps = state.withLock { state in
-            let apps = state.open.values.map(\.app)
+            let apps = Array(state.open.values)
             state.open = [:]
             state.records = [:]
             return apps
@@ -144,7 +131,7 @@ package final class AppRegistry: AppResolver {
                 state.opening[record.id] = nil
                 guard let current = state.records[record.id] else { return false }
                 app.credentials = current.credentials
-                state.open[record.id] = OpenApp(app: app)
+                state.open[record.id] = app
                 return true
             }
             if !isStillThere { await storage.close() }

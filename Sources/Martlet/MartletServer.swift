@@ -98,7 +98,7 @@ package final class MartletServer: Sendable {
     package func maintain() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.followControlDatabase() }
-            group.addTask { await self.repeatedly(every: .seconds(60)) { await self.registry.closeIdle() } }
+            group.addTask { await self.repeatedly(every: .seconds(300)) { await self.registry.closeIdle() } }
             group.addTask {
                 await self.repeatedly(every: .seconds(600)) { await self.sweep() }
             }

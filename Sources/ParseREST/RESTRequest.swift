@@ -90,6 +90,8 @@ package struct Endpoint: Sendable {
         package static let readsTokenItself = Traits(rawValue: 2)
         /// A token from before revocable sessions is handed to the endpoint without being resolved.
         package static let readsLegacyToken = Traits(rawValue: 4)
+        /// Only reads, and never a password.
+        package static let isPlainRead = Traits(rawValue: 8)
     }
 
     package let traits: Traits

@@ -39,18 +39,19 @@ package final class RESTService: HTTPHandler {
     }
 
     package func maxBodyBytes(for head: HTTPRequestHead) -> Int {
+        guard head.hasBody else { return defaults.maxUploadSize }
         let id = head.headers.first(ParseHeader.applicationID)
         return (id.flatMap(optionsByApp) ?? defaults).maxUploadSize
     }
 
     package func respond(to failure: HTTPFailure, head: HTTPRequestHead?) -> HTTPResponse {
         response(
-            failure.status, .object(["error": .string(failure.reason)]), defaultCORS.lines(for: head?.headers))
+            failure.status, .object(["error": .string(failure.reason)]), defaultCORS.jsonLines(for: head?.headers))
     }
 
     package func respond(to request: HTTPRequest) async -> HTTPResponse {
-        let cors = defaultCORS.lines(for: request.headers)
-        if request.method == .options { return Self.preflight(cors) }
+        if request.method == .options { return Self.preflight(defaultCORS.lines(for: request.headers)) }
+        let cors = defaultCORS.jsonLines(for: request.headers)
         do {
             if Self.isHealth(request.path) { return response(200, .object(["status": "ok"]), cors) }
             var decoded = try DecodedRequest(request, maxBodyBytes: maxBodyBytes(for: request.head))
@@ -66,8 +67,8 @@ package final class RESTService: HTTPHandler {
     private func respond(
         to request: HTTPRequest, _ decoded: DecodedRequest, _ keys: RequestKeys, _ app: App
     ) async -> HTTPResponse {
-        let hasOwnCORS = app.options.allowOrigin != defaults.allowOrigin || app.options.allowHeaders != defaults.allowHeaders
-        let cors = (hasOwnCORS ? CORS(app.options) : defaultCORS).lines(for: request.headers)
+        let policy = CORS.isSame(app.options, defaults) ? defaultCORS : CORS(app.options)
+        let cors = policy.jsonLines(for: request.headers)
         do {
             let method = decoded.method == .head ? HTTPMethod.get : decoded.method
             let isBatch = method == .post && Self.isBatch(decoded.path)
@@ -81,7 +82,7 @@ package final class RESTService: HTTPHandler {
                 principal: principal,
                 sessionToken: traits.contains(.ignoresSession) ? nil : keys.sessionToken,
                 installationID: keys.installationID,
-                lane: HashingLane())
+                lane: traits.contains(.isPlainRead) ? nil : HashingLane())
             let rest = RESTRequest(
                 context: context,
                 parameters: match?.parameters ?? PathParameters([]),
@@ -92,7 +93,7 @@ package final class RESTService: HTTPHandler {
                 let reply = try await Batch(router: router, service: self).run(rest)
                 return response(reply, request, app, decoded.mount, cors)
             }
-            guard let match else { return Self.notFound(request, cors) }
+            guard let match else { return Self.notFound(request, policy.lines(for: request.headers)) }
             return response(try await match.endpoint.run(rest), request, app, decoded.mount, cors)
         } catch {
             return failure(error, cors, request)
@@ -148,7 +149,7 @@ extension RESTService {
             case .encoded(let encoded): encoded
             }
         var response = HTTPResponse(status: reply.status, body: bytes)
-        response.preformattedHeaders = cors + Self.jsonType
+        response.preformattedHeaders = cors
         if let location = reply.location {
             response.headers.add("Location", Self.base(request, app, mount) + location)
         }
@@ -164,11 +165,9 @@ extension RESTService {
 
     private func response(_ status: Int, _ body: JSONValue, _ cors: [UInt8]) -> HTTPResponse {
         var response = HTTPResponse(status: status, body: body.serialized())
-        response.preformattedHeaders = cors + Self.jsonType
+        response.preformattedHeaders = cors
         return response
     }
-
-    private static let jsonType = Array("Content-Type: application/json; charset=utf-8\r\n".utf8)
 
     private static func preflight(_ cors: [UInt8]) -> HTTPResponse {
         var response = HTTPResponse(status: 200, body: Array("OK".utf8))

@@ -9,8 +9,9 @@ package struct RequestContext: Sendable {
     /// The session token as sent, also beside a master key and where it belongs to no session.
     package let sessionToken: String?
     package let installationID: String?
-    /// One place in the queue of the password hashing pool, shared by all parts of a batch.
-    package let lane: HashingLane
+    /// One place in the queue of the password hashing pool, shared by all parts of a batch; `nil` for a
+    /// request that has nothing to hash.
+    private let hashingLane: HashingLane?
     /// Set where the request is a part of a batch that is one transaction.
     package var jointCommit: JointCommitPart?
 
@@ -19,13 +20,17 @@ package struct RequestContext: Sendable {
         principal: Principal,
         sessionToken: String?,
         installationID: String?,
-        lane: HashingLane
+        lane: HashingLane?
     ) {
         self.app = app
         self.principal = principal
         self.sessionToken = sessionToken
         self.installationID = installationID
-        self.lane = lane
+        hashingLane = lane
+    }
+
+    package var lane: HashingLane {
+        hashingLane ?? HashingLane()
     }
 
     /// - Throws: ``ParseError/masterKeyRequired`` for everybody but the master, read-only or not.

@@ -1,5 +1,6 @@
 package import ParseWire
 import Locking
+import Synchronization
 
 /// One app of the server, open and ready.
 package final class App: Sendable {
@@ -9,7 +10,10 @@ package final class App: Sendable {
     package let sessions: SessionCache
     package let providers: [String: any AuthProvider]
     package let environment: CoreEnvironment
-    private let keys: Locked<AppCredentials>
+    /// How many requests use the app at this moment, and whether any has since somebody last asked.
+    package let usage = AppUsage()
+    /// In a box, so that a request takes one reference and not a copy of every key.
+    private let keys: Locked<CredentialsBox>
 
     package init(
         id: String,
@@ -24,7 +28,7 @@ package final class App: Sendable {
         self.storage = storage
         self.environment = environment
         sessions = SessionCache(capacity: 20_000)
-        keys = Locked(credentials)
+        keys = Locked(CredentialsBox(credentials))
         var known: [String: any AuthProvider] = [:]
         if options.enableAnonymousUsers { known[AnonymousProvider.name] = AnonymousProvider() }
         for provider in providers { known[provider.name] = provider }
@@ -33,12 +37,48 @@ package final class App: Sendable {
 
     /// The keys in force; a new master key holds from the next request on.
     package var credentials: AppCredentials {
-        get { keys.withLock { $0 } }
-        set { keys.withLock { $0 = newValue } }
+        get { keys.withLock { $0 }.value }
+        set { keys.withLock { $0 = CredentialsBox(newValue) } }
+    }
+
+    /// Gives `body` the keys in force.
+    package func withCredentials<Result>(_ body: (borrowing AppCredentials) -> Result) -> Result {
+        body(keys.withLock { $0 }.value)
     }
 
     package var now: Timestamp {
         environment.now()
+    }
+}
+
+private final class CredentialsBox: Sendable {
+    let value: AppCredentials
+
+    init(_ value: AppCredentials) {
+        self.value = value
+    }
+}
+
+/// Counts the requests of an app, so that an idle one can be closed.
+package final class AppUsage: Sendable {
+    private let requests = Atomic<Int>(0)
+    private let wasUsed = Atomic<Bool>(true)
+
+    package init() {}
+
+    package func begin() {
+        requests.add(1, ordering: .relaxed)
+        wasUsed.store(true, ordering: .relaxed)
+    }
+
+    package func end() {
+        requests.subtract(1, ordering: .relaxed)
+    }
+
+    /// Whether no request is under way and none came since the last call.
+    package func isIdle() -> Bool {
+        let used = wasUsed.exchange(false, ordering: .relaxed)
+        return !used && requests.load(ordering: .relaxed) == 0
     }
 }
 

@@ -33,18 +33,15 @@ package struct AppCredentials: Sendable, Hashable {
 
     /// Whether one of the presented client keys is right, or none is asked for.
     package func acceptsClient(_ presented: PresentedKeys) -> Bool {
-        let pairs = [
-            (clientKey, presented.clientKey), (restAPIKey, presented.restAPIKey),
-            (javascriptKey, presented.javascriptKey), (dotNetKey, presented.windowsKey),
-        ]
-        var isAsked = false
-        var isRight = false
-        for (expected, given) in pairs {
-            guard let expected else { continue }
-            isAsked = true
-            if constantTimeEquals(expected, given ?? "") && (given != nil || expected.isEmpty) { isRight = true }
-        }
-        return isRight || !isAsked
+        if clientKey == nil, restAPIKey == nil, javascriptKey == nil, dotNetKey == nil { return true }
+        return Self.isRight(presented.clientKey, clientKey) || Self.isRight(presented.restAPIKey, restAPIKey)
+            || Self.isRight(presented.javascriptKey, javascriptKey)
+            || Self.isRight(presented.windowsKey, dotNetKey)
+    }
+
+    private static func isRight(_ given: String?, _ expected: String?) -> Bool {
+        guard let given, let expected else { return false }
+        return constantTimeEquals(given, expected)
     }
 
     /// What a key sent as master key is.

@@ -41,16 +41,15 @@ struct Authenticator: Sendable {
     func principal(
         _ keys: RequestKeys, _ app: App, client address: String, _ traits: Endpoint.Traits
     ) async throws -> Principal {
-        let credentials = app.credentials
-        if let key = keys.keys.maintenanceKey, credentials.acceptsMaintenance(key) {
+        if let key = keys.keys.maintenanceKey, app.withCredentials({ $0.acceptsMaintenance(key) }) {
             guard app.options.maintenanceKeyIPs.contains(address) else { throw ParseError.unauthorized }
             return .maintenance
         }
-        if let key = keys.keys.masterKey, let kind = credentials.kind(ofMasterKey: key) {
+        if let key = keys.keys.masterKey, let kind = app.withCredentials({ $0.kind(ofMasterKey: key) }) {
             guard app.options.masterKeyIPs.contains(address) else { throw ParseError.unauthorized }
             return kind == .master ? .master : .readOnlyMaster
         }
-        guard credentials.acceptsClient(keys.keys) else { throw ParseError.unauthorized }
+        guard app.withCredentials({ $0.acceptsClient(keys.keys) }) else { throw ParseError.unauthorized }
         guard let token = keys.sessionToken, !token.isEmpty, !traits.contains(.ignoresSession) else {
             return .nobody
         }

@@ -14,6 +14,9 @@ struct CORS: Sendable {
     private let fixedPart: [UInt8]
     /// Everything, where the answer is the same for every origin.
     private let whole: [UInt8]?
+    /// What stands behind them in a reply of JSON.
+    private static let jsonType = Array("Content-Type: application/json; charset=utf-8\r\n".utf8)
+    private let wholeWithJSON: [UInt8]?
 
     init(_ options: AppOptions) {
         allowedOrigins = options.allowOrigin
@@ -22,6 +25,17 @@ struct CORS: Sendable {
             ("Access-Control-Allow-Methods: \(Self.methods)\r\nAccess-Control-Allow-Headers: \(allowed)\r\n"
                 + "Access-Control-Expose-Headers: \(Self.exposed)\r\n").utf8)
         whole = allowedOrigins.count < 2 ? Self.line(origin: allowedOrigins.first ?? "*") + fixedPart : nil
+        wholeWithJSON = whole.map { $0 + Self.jsonType }
+    }
+
+    /// The same for a reply whose body is JSON, with its content type.
+    func jsonLines(for headers: HTTPHeaders?) -> [UInt8] {
+        wholeWithJSON ?? lines(for: headers) + Self.jsonType
+    }
+
+    /// Whether two apps answer browsers alike.
+    static func isSame(_ one: AppOptions, _ other: AppOptions) -> Bool {
+        one.allowOrigin == other.allowOrigin && one.allowHeaders == other.allowHeaders
     }
 
     /// Complete header lines for the answer to that request.

@@ -4,14 +4,17 @@ package enum Mount {
 
     /// Takes the prefix off a path.
     package static func split(_ path: String) -> (mount: String, path: String) {
-        for prefix in prefixes {
-            let utf8 = path.utf8
-            guard utf8.count >= prefix.utf8.count, path.prefix(prefix.count).lowercased() == prefix else { continue }
-            let rest = path.dropFirst(prefix.count)
+        for prefix in prefixes where begins(path, with: prefix) {
+            let rest = path.utf8.dropFirst(prefix.utf8.count)
             if rest.isEmpty { return (prefix, "/") }
-            if rest.first == "/" { return (prefix, String(rest)) }
+            if rest.first == UInt8(ascii: "/") { return (prefix, String(rest) ?? path) }
         }
         return ("", path)
+    }
+
+    private static func begins(_ path: String, with prefix: String) -> Bool {
+        path.utf8.count >= prefix.utf8.count
+            && zip(path.utf8, prefix.utf8).allSatisfy { $0 == $1 || ($0 | 0x20 == $1 && $1 >= UInt8(ascii: "a")) }
     }
 
     /// The path of an absolute URL, without a slash at the end.

@@ -12,18 +12,59 @@ struct RequestKeys: Sendable {
     /// Name and password of Basic authorization; used only when the name is the id of an app.
     private(set) var basic: (applicationID: String, key: String)?
 
-    /// Reads the headers.
+    /// Reads the headers, in one pass: every request has several of them.
     init(_ headers: HTTPHeaders) {
-        applicationID = headers.first(ParseHeader.applicationID)
-        keys.clientKey = headers.first(ParseHeader.clientKey)
-        keys.restAPIKey = headers.first(ParseHeader.restAPIKey)
-        keys.javascriptKey = headers.first(ParseHeader.javascriptKey)
-        keys.windowsKey = headers.first(ParseHeader.windowsKey)
-        keys.masterKey = headers.first(ParseHeader.masterKey)
-        keys.maintenanceKey = headers.first(ParseHeader.maintenanceKey)
-        sessionToken = headers.first(ParseHeader.sessionToken)
-        installationID = headers.first(ParseHeader.installationID)
-        basic = headers.first("Authorization").flatMap(Self.basic)
+        var authorization: String?
+        headers.forEachField { name, value in
+            guard let field = Field.known(name) else { return }
+            let text = String(decoding: value, as: UTF8.self)
+            switch field {
+            case .applicationID: applicationID = applicationID ?? text
+            case .clientKey: keys.clientKey = keys.clientKey ?? text
+            case .restAPIKey: keys.restAPIKey = keys.restAPIKey ?? text
+            case .javascriptKey: keys.javascriptKey = keys.javascriptKey ?? text
+            case .windowsKey: keys.windowsKey = keys.windowsKey ?? text
+            case .masterKey: keys.masterKey = keys.masterKey ?? text
+            case .maintenanceKey: keys.maintenanceKey = keys.maintenanceKey ?? text
+            case .sessionToken: sessionToken = sessionToken ?? text
+            case .installationID: installationID = installationID ?? text
+            case .authorization: authorization = authorization ?? text
+            }
+        }
+        basic = authorization.flatMap(Self.basic)
+    }
+
+    /// A header that says who asks.
+    private enum Field: CaseIterable {
+        case applicationID, clientKey, restAPIKey, javascriptKey, windowsKey, masterKey, maintenanceKey
+        case sessionToken, installationID, authorization
+
+        private var headerName: String {
+            switch self {
+            case .applicationID: ParseHeader.applicationID
+            case .clientKey: ParseHeader.clientKey
+            case .restAPIKey: ParseHeader.restAPIKey
+            case .javascriptKey: ParseHeader.javascriptKey
+            case .windowsKey: ParseHeader.windowsKey
+            case .masterKey: ParseHeader.masterKey
+            case .maintenanceKey: ParseHeader.maintenanceKey
+            case .sessionToken: ParseHeader.sessionToken
+            case .installationID: ParseHeader.installationID
+            case .authorization: "Authorization"
+            }
+        }
+
+        private static let names: [(name: [UInt8], field: Field)] = allCases.map { field in
+            (Array(field.headerName.lowercased().utf8), field)
+        }
+
+        static func known(_ name: UnsafeRawBufferPointer) -> Field? {
+            for (candidate, field) in names where candidate.count == name.count {
+                // Setting bit 5 folds letters; no two names here differ by it in another way.
+                if zip(candidate, name).allSatisfy({ $0 == $1 | 0x20 || $0 == $1 }) { return field }
+            }
+            return nil
+        }
     }
 
     /// Takes over what Basic authorization says; to be called when it names an app.
