@@ -65,7 +65,7 @@ let package = Package(
         library("ParseWire", ["JSON"]),
         library("ParseCore", ["JSON", "ParseWire", "Cryptography", "Logging", "Locking"]),
         library("ParseSQLite", ["ParseCore", "ParseWire", "JSON", "SQLite", "Cryptography", "Locking"]),
-        library("ParseREST", ["ParseCore", "ParseWire", "JSON", "HTTP", "Logging", "Cryptography"]),
+        library("ParseREST", ["ParseCore", "ParseWire", "JSON", "HTTP", "EventLoop", "Logging", "Cryptography"]),
 
         // Products.
         library(

@@ -1,4 +1,5 @@
 import Cryptography
+import EventLoop
 package import HTTP
 import JSON
 package import Logging
@@ -18,6 +19,7 @@ package final class RESTService: HTTPHandler {
     private let authenticator: Authenticator
     private let defaultCORS: CORS
     private let logger: Logger
+    private let largeBodies = BlockingPool(name: "bodies", threads: 1, queueLimit: 32)
 
     /// - Parameters:
     ///   - apps: Opens the app that a request names.
@@ -54,13 +56,27 @@ package final class RESTService: HTTPHandler {
         let cors = defaultCORS.jsonLines(for: request.headers)
         do {
             if Self.isHealth(request.path) { return response(200, .object(["status": "ok"]), cors) }
-            var decoded = try DecodedRequest(request, maxBodyBytes: maxBodyBytes(for: request.head))
+            var decoded = try await decoded(request)
             var keys = RequestKeys(request.headers)
             let app = try await authenticator.app(&keys, &decoded.body)
             defer { apps.release(app) }
             return await respond(to: request, decoded, keys, app)
         } catch {
             return failure(error, cors, request)
+        }
+    }
+
+    /// A large body is read away from the event loop, one at a time: that costs milliseconds for each megabyte, and
+    /// many times its size in memory while it lasts.
+    private func decoded(_ request: HTTPRequest) async throws -> DecodedRequest {
+        let limit = maxBodyBytes(for: request.head)
+        guard request.body.count > RequestLimits.inlineBodyBytes else {
+            return try DecodedRequest(request, maxBodyBytes: limit)
+        }
+        do {
+            return try await largeBodies.run { try DecodedRequest(request, maxBodyBytes: limit) }
+        } catch BlockingPoolError.queueFull {
+            throw ParseError.overloaded
         }
     }
 

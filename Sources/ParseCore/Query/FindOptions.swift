@@ -20,6 +20,8 @@ package struct FindOptions: Sendable {
         "explain", "comment",
     ]
     private static let defaultLimit = 100
+    /// What a client gets at most; more than this is asked for in parts.
+    package static let clientLimit = 10_000
 
     /// Reads the parameters.
     ///
@@ -43,7 +45,8 @@ package struct FindOptions: Sendable {
         filter = try Self.filter(parameters["where"])
         order = try Self.order(parameters["order"])
         projection = Projection(parameters)
-        limit = try Self.number(parameters["limit"], "limit") ?? Self.defaultLimit
+        let asked = try Self.number(parameters["limit"], "limit") ?? Self.defaultLimit
+        limit = principal.isUnrestricted ? asked : min(asked, Self.clientLimit)
         skip = try Self.number(parameters["skip"], "skip") ?? 0
         isCounted = parameters["count"]?.isTruthy == true && parameters["count"] != "0"
         whereFields = WhereDecoder.fields(of: filter)
