@@ -76,6 +76,16 @@ final class ParseClient: Sendable {
         client.stateQueue.async { client.load() }
     }
 
+    /// Undoes `initialize`, for tests of what happens before it.
+    static func uninstall() {
+        let old = installed.withLock { installed in
+            defer { installed = nil }
+            return installed
+        }
+        old?.session.retire()
+        old?.transport.invalidate()
+    }
+
     /// Returns when the stored user and installation were read, or could not be.
     func loaded() async {
         await withCheckedContinuation { continuation in
@@ -118,7 +128,7 @@ enum Plan<Value: Sendable>: Sendable {
 extension ParseClient {
     /// Makes a call of a plan.
     ///
-    /// - Parameter always: Whether the plan is made even for a call that was cancelled before it began.
+    /// With `always`, the plan is made even for a call that was cancelled before it began.
     static func call<Value>(
         always: Bool = false,
         _ plan: @escaping @Sendable (ParseClient) throws -> Plan<Value>

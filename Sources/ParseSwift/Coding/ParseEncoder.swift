@@ -18,7 +18,9 @@ extension ParseEncodable {
 
 /// Encodes values as a Parse server wants them: Parse dates, children as pointers.
 public struct ParseEncoder: Sendable {
-    /// Which top-level keys are left out. Keys inside nested values are never touched.
+    /// Which top-level keys are left out.
+    ///
+    /// Keys inside nested values are never touched.
     public enum SkipKeys: Sendable {
         /// The keys a server manages itself, `objectId` included.
         case object

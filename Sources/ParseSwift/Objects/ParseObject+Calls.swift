@@ -9,6 +9,7 @@ extension ParseObject {
     ///   - includeKeys: Names of pointer columns whose objects the server shall send along.
     ///   - options: Options of the call.
     /// - Throws: ``ParseError``, with code 104 when there is no `objectId`.
+    /// - Returns: The object as the server has it.
     public func fetch(includeKeys: [String]? = nil, options: API.Options = []) throws -> Self {
         try ObjectCalls.fetch(self, includeKeys, options).wait()
     }

@@ -68,8 +68,7 @@ enum Changes {
 
     /// The members of `mine` that differ from `known`, and a deletion for each that is gone.
     ///
-    /// - Parameter mayDelete: Whether a member that `mine` lacks was removed by the app, and not merely
-    ///   left out.
+    /// `mayDelete` says whether a member that `mine` lacks was removed by the app, and not merely left out.
     static func between(
         _ known: [String: JSONTree],
         _ mine: [String: JSONTree],

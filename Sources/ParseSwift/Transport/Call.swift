@@ -6,7 +6,9 @@ import Foundation
 /// The work itself is written with callbacks, so that the synchronous form needs no thread of Swift's
 /// concurrency pool (which a blocked caller may be using up) and the asynchronous form blocks none.
 struct Call<Value: Sendable>: Sendable {
-    /// Starts the work. `finish` is called exactly once, on a queue of the module.
+    /// Starts the work.
+    ///
+    /// `finish` is called exactly once, on a queue of the module.
     let start: @Sendable (Flight, _ finish: @escaping @Sendable (Result<Value, ParseError>) -> Void) -> Void
 
     /// The synchronous form: blocks the calling thread, which may be the main one.

@@ -84,8 +84,7 @@ extension WireRequest {
 
     /// The request with headers, and the token it carries.
     ///
-    /// - Parameters:
-    ///   - requestId: Names this deliberate call; the same for each network retry of it.
+    /// `requestId` names this deliberate call, and is the same for each network retry of it.
     func urlRequest(
         configuration: ParseConfiguration,
         installationId: String?,

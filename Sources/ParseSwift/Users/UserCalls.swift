@@ -92,9 +92,8 @@ enum UserCalls {
 
     /// A request whose answer is a user who is then the current one.
     ///
-    /// - Parameters:
-    ///   - known: Fields of the user that the answer need not repeat.
-    ///   - token: The session token, when the answer has none.
+    /// `known` are fields of the user that the answer need not repeat, `token` is the session token when
+    /// the answer has none.
     private static func enter<User: ParseUser>(
         _ request: WireRequest,
         known: [String: JSONTree],
