@@ -36,7 +36,8 @@ extension SDK {
             box.store.put(
                 #"{"currentUser":{"objectId":"u5","username":"old","createdAt":"#
                     + #"{"__type":"Date","iso":"2020-01-01T00:00:00.000Z"}},"sessionToken":"r:5"}"#,
-                "_currentUser")
+                "_currentUser"
+            )
             box.start()
             #expect(User.current?.username == "old")
             #expect(User.current?.createdAt == Date(timeIntervalSince1970: 1_577_836_800))
@@ -67,8 +68,10 @@ extension SDK {
             let box = try Sandbox()
             try box.logIn()
             ParseSwift.initialize(
-                applicationId: "app", serverURL: try closedPort(),
-                keyValueStore: AppStore(recording: box.store))
+                applicationId: "app",
+                serverURL: try closedPort(),
+                keyValueStore: AppStore(recording: box.store)
+            )
             #expect(User.current != nil)
             let result = await User.logout(form)
             #expect(result.error?.code == .connectionFailed)
@@ -110,7 +113,9 @@ extension SDK {
             try box.logIn()
             box.server.answer { _ in
                 .json(
-                    #"{"objectId":"u2","createdAt":"2024-10-24T21:13:17.123Z","sessionToken":"r:2"}"#, status: 201)
+                    #"{"objectId":"u2","createdAt":"2024-10-24T21:13:17.123Z","sessionToken":"r:2"}"#,
+                    status: 201
+                )
             }
             let user = try User.signup(username: "ben", password: "pw")
             let request = try #require(box.server.requests.last)
@@ -149,16 +154,19 @@ extension SDK {
             let error = #expect(throws: ParseError.self) { try User.login(username: "ben", password: "pw") }
             #expect(
                 error?.message
-                    == #"_User could not be decoded: "age" should be Int, but the server sent something else."#)
+                    == #"_User could not be decoded: "age" should be Int, but the server sent something else."#
+            )
             #expect(error?.swift is DecodingError)
         }
 
         @Test func `authData that is not made of strings is shown as JSON text`() throws {
             let box = try Sandbox()
             let user = try box.logIn(
-                #","authData":{"mfa":{"status":"enabled","on":true,"more":{"a":[1,2.5]}},"gone":null}"#)
+                #","authData":{"mfa":{"status":"enabled","on":true,"more":{"a":[1,2.5]}},"gone":null}"#
+            )
             #expect(
-                user.authData?["mfa"] == ["status": "enabled", "on": "true", "more": #"{"a":[1,2.5]}"#])
+                user.authData?["mfa"] == ["status": "enabled", "on": "true", "more": #"{"a":[1,2.5]}"#]
+            )
             box.start()
             #expect(User.current?.isLinked(with: "mfa") == true)
             #expect(User.current?.isLinked(with: "gone") == false)
@@ -168,7 +176,9 @@ extension SDK {
             let box = try Sandbox { _ in
                 .json(
                     #"{"objectId":"a1","createdAt":"2024-10-24T21:13:17.123Z","username":"x","#
-                        + #""sessionToken":"r:a","authDataResponse":{}}"#, status: 201)
+                        + #""sessionToken":"r:a","authDataResponse":{}}"#,
+                    status: 201
+                )
             }
             let anonymous = try User.anonymous.login()
             #expect(anonymous.objectId == "a1")
@@ -185,7 +195,8 @@ extension SDK {
             #expect("\(request.method) \(request.path)" == "PUT /parse/users/a1")
             #expect(request.header("X-Parse-Session-Token") == "r:a")
             #expect(
-                request.json == #"{"authData":{"anonymous":null},"password":"pw","username":"ann"}"#)
+                request.json == #"{"authData":{"anonymous":null},"password":"pw","username":"ann"}"#
+            )
             #expect(named.objectId == "a1")
             #expect(named.username == "ann")
             #expect(named.password == nil)
@@ -204,7 +215,9 @@ extension SDK {
         @Test func `a password change takes the new token`() async throws {
             let box = try Sandbox()
             var user = try box.logIn()
-            box.server.answer { _ in .json(#"{"updatedAt":"2024-10-25T21:13:17.123Z","sessionToken":"r:new"}"#) }
+            box.server.answer { _ in
+                .json(#"{"updatedAt":"2024-10-25T21:13:17.123Z","sessionToken":"r:new"}"#)
+            }
             user.password = "better"
             let saved = try await user.save()
             #expect(saved.password == nil)
@@ -274,7 +287,9 @@ extension SDK {
             #expect(User.current?.sessionToken == "r:2")
         }
 
-        @Test func `a log-in that is overtaken by a log-out does not log in, and its session is ended`() async throws {
+        @Test func `a log-in that is overtaken by a log-out does not log in, and its session is ended`()
+            async throws
+        {
             let box = try Sandbox()
             let gate = Gate()
             box.server.answer { request in
@@ -390,7 +405,9 @@ extension SDK {
             let box = try Sandbox()
             let user = try box.logIn()
             box.server.answer { _ in
-                .json(#"{"objectId":"u1","username":"ann","emailVerified":true,"updatedAt":"2024-10-26T00:00:00.000Z"}"#)
+                .json(
+                    #"{"objectId":"u1","username":"ann","emailVerified":true,"updatedAt":"2024-10-26T00:00:00.000Z"}"#
+                )
             }
             #expect(try user.fetch().emailVerified == true)
             #expect(User.current?.emailVerified == true)
@@ -416,13 +433,15 @@ extension SDK {
                 requests.map(\.target) == [
                     "/parse/requestPasswordReset", "/parse/verificationEmailRequest", "/parse/verifyPassword",
                     "/parse/verifyPassword",
-                ])
+                ]
+            )
             #expect(
                 requests.map(\.json) == [
                     #"{"email":"a@b.c"}"#, #"{"email":"a@b.c"}"#,
                     #"{"_method":"GET","password":"secret","username":"ann"}"#,
                     #"{"password":"secret","username":"ann"}"#,
-                ])
+                ]
+            )
             #expect(User.current?.sessionToken == "r:1")
         }
 
@@ -431,13 +450,15 @@ extension SDK {
             try await User.login(email: "a@b.c", password: "pw", authData: ["mfa": ["token": "123456"]])
             #expect(
                 box.server.requests.last?.json
-                    == #"{"authData":{"mfa":{"token":"123456"}},"email":"a@b.c","password":"pw"}"#)
+                    == #"{"authData":{"mfa":{"token":"123456"}},"email":"a@b.c","password":"pw"}"#
+            )
         }
 
         @Test func `providers are linked and unlinked`() async throws {
             let box = try Sandbox()
             try box.logIn()
-            box.server.answer { _ in .json(#"{"updatedAt":"2024-10-26T00:00:00.000Z","authDataResponse":{}}"#) }
+            box.server.answer { _ in .json(#"{"updatedAt":"2024-10-26T00:00:00.000Z","authDataResponse":{}}"#)
+            }
             let linked = try await User.link("google", authData: ["id": "g", "id_token": "t"])
             #expect(linked.isLinked(with: "google"))
             #expect(User.current?.isLinked(with: "google") == true)
@@ -474,7 +495,9 @@ struct OtherUser: ParseUser {
 }
 
 extension User {
-    fileprivate static func login(username: String, password: String, failingIfNoUser box: Sandbox) async throws {
+    fileprivate static func login(username: String, password: String, failingIfNoUser box: Sandbox)
+        async throws
+    {
         box.server.answer { _ in .json(Sandbox.user()) }
         try await login(username: username, password: password)
     }

@@ -8,8 +8,10 @@ import ParseSwift
 final class TutorialAppDelegate {
     func applicationDidFinishLaunching() -> Bool {
         ParseSwift.initialize(
-            applicationId: "APPLICATION_ID", clientKey: "CLIENT_KEY",
-            serverURL: URL(string: "https://parseapi.back4app.com") ?? URL(fileURLWithPath: "/"))
+            applicationId: "APPLICATION_ID",
+            clientKey: "CLIENT_KEY",
+            serverURL: URL(string: "https://parseapi.back4app.com") ?? URL(fileURLWithPath: "/")
+        )
         return true
     }
 }
@@ -140,8 +142,10 @@ struct TutorialUser: ParseUser {
     // The calls of the newer line, inside asynchronous code.
     func modern() async throws {
         try await ParseSwift.initialize(
-            applicationId: "a", clientKey: "b",
-            serverURL: URL(string: "https://parseapi.back4app.com") ?? URL(fileURLWithPath: "/"))
+            applicationId: "a",
+            clientKey: "b",
+            serverURL: URL(string: "https://parseapi.back4app.com") ?? URL(fileURLWithPath: "/")
+        )
         let user = try await TutorialUser.login(username: "a", password: "b")
         let current = try await TutorialUser.current()
         _ = user == current

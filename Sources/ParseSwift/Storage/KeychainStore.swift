@@ -17,8 +17,10 @@
 
         init(_ configuration: ParseConfiguration) {
             self.init(
-                bundle: Bundle.main.bundleIdentifier ?? "com", applicationId: configuration.applicationId,
-                usesDataProtection: configuration.isUsingDataProtectionKeychain)
+                bundle: Bundle.main.bundleIdentifier ?? "com",
+                applicationId: configuration.applicationId,
+                usesDataProtection: configuration.isUsingDataProtectionKeychain
+            )
             // The keychain outlives the app: without this the former user is back after a reinstallation.
             let defaults = UserDefaults.standard
             if defaults.string(forKey: Self.firstRunMark) == nil {
@@ -51,7 +53,9 @@
             case errSecSuccess: return
             case errSecDuplicateItem:
                 let status = SecItemUpdate(
-                    query(key, service) as CFDictionary, [kSecValueData as String: data] as CFDictionary)
+                    query(key, service) as CFDictionary,
+                    [kSecValueData as String: data] as CFDictionary
+                )
                 guard status == errSecSuccess else { throw failure("change", status) }
             case let status: throw failure("add", status)
             }
@@ -94,7 +98,9 @@
 
         private func delete(_ key: ItemKey, _ service: String) throws {
             let status = SecItemDelete(query(key, service) as CFDictionary)
-            guard status == errSecSuccess || status == errSecItemNotFound else { throw failure("delete", status) }
+            guard status == errSecSuccess || status == errSecItemNotFound else {
+                throw failure("delete", status)
+            }
         }
 
         private func query(_ key: ItemKey, _ service: String) -> [String: Any] {

@@ -120,7 +120,9 @@
                 } catch {
                     // The service still has the session, and must not be believed when it comes back.
                     try directory.write(
-                        Data(text(Copy(savedAt: now(after: key), value: nil)).utf8), file(key))
+                        Data(text(Copy(savedAt: now(after: key), value: nil)).utf8),
+                        file(key)
+                    )
                 }
             }
         }
@@ -131,7 +133,10 @@
 
         private func name(_ key: ItemKey) -> SecretName {
             SecretName(
-                service: program + ".parseSwift.sdk", application: applicationId, account: key.rawValue)
+                service: program + ".parseSwift.sdk",
+                application: applicationId,
+                account: key.rawValue
+            )
         }
 
         /// Now, but later than the newest copy: clocks are set back at times.

@@ -32,13 +32,20 @@ enum PlatformStore {
         }
 
         static func linux(
-            base: String, _ applicationId: String, service: SecretService = .shared,
+            base: String,
+            _ applicationId: String,
+            service: SecretService = .shared,
             program: String = program
         ) -> LinuxStore {
             LinuxStore(
                 directory: PrivateDirectory(
-                    base: base, own: ["parse-swift", fileName(program), fileName(applicationId)]),
-                service: service, program: program, applicationId: applicationId)
+                    base: base,
+                    own: ["parse-swift", fileName(program), fileName(applicationId)]
+                ),
+                service: service,
+                program: program,
+                applicationId: applicationId
+            )
         }
 
         /// Names the app; two programs of one user never share a session.

@@ -149,7 +149,10 @@
             var made = base
             if stat(base, &info) != 0 {
                 try FileManager.default.createDirectory(
-                    atPath: base, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+                    atPath: base,
+                    withIntermediateDirectories: true,
+                    attributes: [.posixPermissions: 0o700]
+                )
             }
             for component in ownPath {
                 made += "/" + component

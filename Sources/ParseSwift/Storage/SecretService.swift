@@ -96,11 +96,14 @@
                 let result = message.withUnsafeMutableBufferPointer { call($0.baseAddress) }
                 if result != MARTLET_SECRET_OK {
                     let text = String(
-                        decoding: message.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+                        decoding: message.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)),
+                        as: UTF8.self
+                    )
                     failure.withLock {
                         $0 = StoreError(
                             result == MARTLET_SECRET_NO_LIBRARY
-                                ? "libsecret is not installed." : "The Secret Service refused: \(text)")
+                                ? "libsecret is not installed." : "The Secret Service refused: \(text)"
+                        )
                     }
                 }
                 done.signal()
@@ -128,7 +131,8 @@
                 application.withCString { application in
                     account.withCString { account in
                         body(
-                            martlet_secret_name(service: service, application: application, account: account))
+                            martlet_secret_name(service: service, application: application, account: account)
+                        )
                     }
                 }
             }

@@ -94,9 +94,11 @@ extension WireRequest {
     ) throws -> (request: URLRequest, token: String?) {
         var request = URLRequest(
             url: try url(server: configuration.serverURL),
-            cachePolicy: .reloadIgnoringLocalCacheData,
-            timeoutInterval: max(1, idleTimeout.rounded(.up))
+            cachePolicy: .reloadIgnoringLocalCacheData
         )
+        // Set afterwards: the open-source Foundation ignores the argument of the initialiser, and cuts the
+        // value to whole seconds, with zero for "at once".
+        request.timeoutInterval = max(1, idleTimeout.rounded(.up))
         request.httpMethod = method.rawValue
         func set(_ value: String?, _ header: String) {
             if let value { request.setValue(value, forHTTPHeaderField: header) }

@@ -34,15 +34,18 @@ extension Form {
 extension User {
     static func logout(_ form: Form) async -> Result<Void, ParseError> {
         await form.run(
-            blocking: { try User.logout() }, completion: { User.logout(completion: $0) },
-            asynchronous: { try await User.logout() })
+            blocking: { try User.logout() },
+            completion: { User.logout(completion: $0) },
+            asynchronous: { try await User.logout() }
+        )
     }
 
     static func login(_ form: Form) async -> Result<User, ParseError> {
         await form.run(
             blocking: { try User.login(username: "ann", password: "secret") },
             completion: { User.login(username: "ann", password: "secret", completion: $0) },
-            asynchronous: { try await User.login(username: "ann", password: "secret") })
+            asynchronous: { try await User.login(username: "ann", password: "secret") }
+        )
     }
 }
 
