@@ -8,10 +8,14 @@ let package = Package(
     dependencies: [.package(name: "martlet", path: "../..")],
     targets: [
         .executableTarget(
-            name: "LogInCLI", dependencies: [.product(name: "ParseSwift", package: "martlet")]),
+            name: "LogInCLI",
+            dependencies: [.product(name: "ParseSwift", package: "martlet")]
+        ),
         // The published tutorials once more, in the language mode most apps still use.
         .target(
-            name: "TutorialsInSwift5", dependencies: [.product(name: "ParseSwift", package: "martlet")],
-            swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
+            name: "TutorialsInSwift5",
+            dependencies: [.product(name: "ParseSwift", package: "martlet")],
+            swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]
+        ),
     ]
 )

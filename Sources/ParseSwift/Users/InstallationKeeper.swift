@@ -94,13 +94,12 @@ final class InstallationKeeper: Sendable {
         let locale = Locale.current.identifier.prefix { $0 != "@" && $0 != "." }
             .replacingOccurrences(of: "_", with: "-")
         if !locale.isEmpty { fields["localeIdentifier"] = .string(locale) }
-        #if canImport(Darwin)
-            let info = Bundle.main.infoDictionary ?? [:]
-            fields["appIdentifier"] = Bundle.main.bundleIdentifier.map(JSONTree.string)
-            fields["appName"] = (info["CFBundleDisplayName"] ?? info["CFBundleName"])
-                .flatMap { $0 as? String }.map(JSONTree.string)
-            fields["appVersion"] = (info["CFBundleVersion"] as? String).map(JSONTree.string)
-        #endif
+        // Empty outside Apple systems.
+        let info = Bundle.main.infoDictionary ?? [:]
+        fields["appIdentifier"] = Bundle.main.bundleIdentifier.map(JSONTree.string)
+        fields["appName"] = (info["CFBundleDisplayName"] ?? info["CFBundleName"])
+            .flatMap { $0 as? String }.map(JSONTree.string)
+        fields["appVersion"] = (info["CFBundleVersion"] as? String).map(JSONTree.string)
         return fields
     }
 

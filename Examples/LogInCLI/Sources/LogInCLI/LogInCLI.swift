@@ -17,7 +17,7 @@ import ParseSwift
     private static func run(_ words: [String]) async -> (text: String, code: Int32) {
         do {
             let arguments = try Arguments(words, environment: ProcessInfo.processInfo.environment)
-            ParseSwift.initialize(
+            try await ParseSwift.initialize(
                 configuration: ParseConfiguration(
                     applicationId: arguments.applicationId,
                     clientKey: arguments.clientKey,
