@@ -103,6 +103,11 @@ extension SDK {
             part.title = "U"
             _ = try part.save()
             #expect(box.server.requests.last?.json == #"{"title":"U"}"#)
+            // What the first answer said is still known.
+            part.score = 5
+            part.title = nil
+            _ = try part.save()
+            #expect(box.server.requests.last?.json == #"{"title":{"__op":"Delete"}}"#)
         }
 
         @Test func `a model without originalData works the same`() throws {
@@ -313,7 +318,12 @@ extension SDK {
         }
 
         @Test func `a password is not printed`() {
-            #expect(!"\(User(username: "ann", password: "secret"))".contains("secret"))
+            var user = User(username: "ann", password: "secret")
+            user.authData = ["google": ["id_token": "secret"]]
+            #expect(!"\(user)".contains("secret"))
+            var session = Session()
+            session.sessionToken = "r:secret"
+            #expect(!"\(session)".contains("secret"))
             #expect("\(Note(objectId: "n1", title: "T"))" == #"Note ({"objectId":"n1","title":"T"})"#)
         }
     }

@@ -245,6 +245,39 @@ extension SDK {
             #expect(box.store.text("_currentUser") == nil)
         }
 
+        @Test func `an error 209 while the password is being changed does not log out`() async throws {
+            let box = try Sandbox()
+            let user = try box.logIn()
+            let gate = Gate()
+            box.server.answer { request in
+                guard request.method == "PUT" else { return .error(209, "Invalid session token") }
+                var response = MockServer.Response.json(
+                    #"{"updatedAt":"2024-10-25T21:13:17.123Z","sessionToken":"r:new"}"#)
+                response.gate = gate
+                return response
+            }
+            let change = Task { try await user.set(\.password, to: "better").save() }
+            while !box.server.requests.contains(where: { $0.method == "PUT" }) { await Task.yield() }
+            await #expect(throws: ParseError.self) { try await user.fetch() }
+            #expect(User.current?.sessionToken == "r:1")
+            gate.open()
+            _ = try await change.value
+            #expect(User.current?.sessionToken == "r:new")
+            // After it, also a refused change of the password says that the session is over.
+            box.server.answer { _ in .error(209, "Invalid session token") }
+            await #expect(throws: ParseError.self) { try await user.set(\.password, to: "x").save() }
+            #expect(User.current == nil)
+        }
+
+        @Test func `an error 209 is no end when another process has logged in anew`() async throws {
+            let box = try Sandbox()
+            let user = try box.logIn()
+            box.store.put(#"{"currentUser":{"objectId":"u1"},"sessionToken":"r:other"}"#, "_currentUser")
+            box.server.answer { _ in .error(209, "Invalid session token") }
+            await #expect(throws: ParseError.self) { try await user.fetch() }
+            #expect(User.current?.sessionToken == "r:other")
+        }
+
         @Test func `an error 209 for another token changes nothing`() throws {
             let box = try Sandbox()
             let user = try box.logIn()

@@ -117,6 +117,8 @@ struct Exchange<Value: Sendable>: Sendable {
     var recover: @Sendable (ParseError) throws -> Value = { throw $0 }
     /// Whether a 209 says that the current session is over.
     var endsInvalidSession = true
+    /// Set when the answer may bring a new token; see ``SessionKeeper/expectNewToken(within:)``.
+    var tokenChange: UUID?
 }
 
 /// What a call has to do, decided on the state queue.
@@ -188,11 +190,13 @@ extension ParseClient {
                 tree = try Reply.read(status: status, contentType: answer.contentType, data: answer.data)
             } catch {
                 let error = ParseError.wrapping(error)
+                session.settle(exchange.tokenChange)
                 if error.code == .invalidSessionToken, exchange.endsInvalidSession, let token {
                     session.end(token: token, because: error)
                 }
                 return .success(try exchange.recover(error))
             }
+            defer { session.settle(exchange.tokenChange) }
             return .success(try exchange.read(Reply(status: status, tree: tree, requestToken: token)))
         } catch {
             return .failure(.wrapping(error))

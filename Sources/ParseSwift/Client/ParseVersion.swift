@@ -8,6 +8,14 @@ public struct ParseVersion: ParseTypeable, Hashable, Comparable {
     /// The version of the module in use.
     public static var current: String? { library }
 
+    /// The version of the module in use.
+    ///
+    /// - Throws: Never; the form is that of the newer line.
+    /// - Returns: The version.
+    public static func current() async throws -> ParseVersion {
+        try ParseVersion(string: library)
+    }
+
     private let parts: [Int]
 
     /// Reads a version such as `4.9.3`.

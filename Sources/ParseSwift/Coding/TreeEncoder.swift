@@ -130,6 +130,8 @@ private struct SingleWriter: SingleValueEncodingContainer {
             )
         case let url as URL:
             node.content = .leaf(.string(url.absoluteString))
+        case let decimal as Decimal:
+            node.content = .leaf((try? JSONTree(parsing: Data(decimal.description.utf8))) ?? .null)
         case let data as Data:
             node.content = .leaf(.string(data.base64EncodedString()))
         case let tree as JSONTree:

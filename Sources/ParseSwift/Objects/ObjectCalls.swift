@@ -134,7 +134,7 @@ enum ObjectCalls {
             body: .object(body),
             options: options
         )
-        return Exchange(request: request) { reply in
+        var exchange = Exchange(request: request) { reply in
             if object is any ParseUser {
                 noteUser(client, objectId, generation, reply, sent: body)
             }
@@ -142,6 +142,11 @@ enum ObjectCalls {
             let whole = try original.map { try object.filled(from: $0) } ?? object
             return try saved(whole, client, reply)
         }
+        if object is any ParseUser, body["password"] != nil {
+            // The server makes a new token for a new password, and until it arrives the old one is refused.
+            exchange.tokenChange = client.session.expectNewToken(within: client.transport.limits.total)
+        }
+        return exchange
     }
 
     private static func updateBody<Object: ParseObject>(
@@ -157,15 +162,17 @@ enum ObjectCalls {
         if mode == .save {
             if let original {
                 let before = try ParseCoding.decode(Object.self, from: original)
-                body = Changes.between(Snapshots.members(before) ?? [:], mine, mayDelete: false)
+                var known = Snapshots.Known(Snapshots.members(before) ?? [:])
+                known.removable = []
+                body = Changes.between(known, mine)
             } else if let known = client.snapshots.known(object) {
-                body = Changes.between(known, mine, mayDelete: true)
+                body = Changes.between(known, mine)
             } else if isCurrentUser, let user = current?.user,
                 let before = try? ParseCoding.decode(Object.self, from: user),
                 let updatedAt = before.updatedAt,
                 updatedAt == object.updatedAt
             {
-                body = Changes.between(Snapshots.members(before) ?? [:], mine, mayDelete: true)
+                body = Changes.between(Snapshots.Known(Snapshots.members(before) ?? [:]), mine)
             }
             if isCurrentUser, let email = current?.user["email"], body["email"] == email {
                 // The server would take the address for a new one and send a mail to verify it.

@@ -110,6 +110,30 @@ extension ParseObject {
         try Pointer(self)
     }
 
+    /// Makes a value that has only an id, for changing some fields of the object.
+    public init(objectId: String) {
+        self.init()
+        self.objectId = objectId
+    }
+
+    /// A copy with another value of a property.
+    public func set<W: Equatable>(_ keyPath: WritableKeyPath<Self, W?>, to value: W) -> Self {
+        var copy = self
+        copy[keyPath: keyPath] = value
+        return copy
+    }
+
+    /// The value of a property.
+    ///
+    /// - Throws: ``ParseError`` when it is `nil`.
+    /// - Returns: The value, which is not optional.
+    public func get<W: Equatable>(_ keyPath: KeyPath<Self, W?>) throws -> W {
+        guard let value = self[keyPath: keyPath] else {
+            throw ParseError(code: .otherCause, message: "The property of \(className) is nil.")
+        }
+        return value
+    }
+
     /// The encoder for sending values of this class.
     public static func getEncoder() -> ParseEncoder { ParseEncoder() }
     /// The encoder for sending values of this class.
@@ -123,15 +147,17 @@ extension ParseObject {
     /// The decoder for answers of a server.
     public func getDecoder() -> JSONDecoder { ParseCoding.jsonDecoder() }
 
-    /// The value as JSON, for logs; a password is not shown.
+    /// The value as JSON, for logs; passwords, tokens and `authData` are not shown.
     public var debugDescription: String {
         guard var members = try? TreeEncoder(children: .whole).encode(self).object else { return "()" }
         members["originalData"] = nil
-        if self is any ParseUser { members["password"] = nil }
+        if self is any ParseUser || self is any ParseSession {
+            for secret in ["password", "authData", "sessionToken"] { members[secret] = nil }
+        }
         return "\(className) (\(JSONTree.object(members).text))"
     }
 
-    /// The value as JSON, for logs; a password is not shown.
+    /// The value as JSON, for logs; passwords, tokens and `authData` are not shown.
     public var description: String {
         debugDescription
     }

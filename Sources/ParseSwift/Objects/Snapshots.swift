@@ -3,9 +3,37 @@ import Foundation
 /// What the server said about objects, so that a save can send only what changed since.
 ///
 /// An entry belongs to one state of one object: class, id and `updatedAt`. Two answers about the same state
-/// may hold different selections of its fields; then a field counts as known only if both had it, so that a
-/// field that was merely not asked for is never taken for one that was removed.
+/// may hold different selections of its fields. A value that lacks a field may then descend from the answer
+/// without it, so only fields that all answers had can be removed by setting them to `nil`: a field that was
+/// merely not asked for must never be taken for one that was removed.
 final class Snapshots: Sendable {
+    /// The fields of one state, as they are sent.
+    struct Known: Sendable {
+        var members: [String: JSONTree]
+        /// Those whose absence means that the app removed them.
+        var removable: Set<String>
+
+        init(_ members: [String: JSONTree]) {
+            self.members = members
+            removable = Set(members.keys)
+        }
+
+        func joined(with other: [String: JSONTree]) -> Known {
+            var joined = self
+            joined.removable.formIntersection(other.keys)
+            for (key, value) in other {
+                if let mine = members[key], mine != value {
+                    // Two values for one state: what the server has is anybody's guess, so it is sent.
+                    joined.members[key] = nil
+                    joined.removable.remove(key)
+                } else {
+                    joined.members[key] = value
+                }
+            }
+            return joined
+        }
+    }
+
     private struct Key: Hashable {
         var className: String
         var objectId: String
@@ -13,7 +41,7 @@ final class Snapshots: Sendable {
     }
 
     private struct State {
-        var entries: [Key: [String: JSONTree]] = [:]
+        var entries: [Key: Known] = [:]
         var order: [Key] = []
         var oldest = 0
     }
@@ -26,10 +54,10 @@ final class Snapshots: Sendable {
         guard let key = key(object), let members = Self.members(object) else { return }
         state.withLock { state in
             if let known = state.entries[key] {
-                state.entries[key] = known.filter { members[$0.key] == $0.value }
+                state.entries[key] = known.joined(with: members)
                 return
             }
-            state.entries[key] = members
+            state.entries[key] = Known(members)
             state.order.append(key)
             while state.order.count - state.oldest > capacity {
                 state.entries[state.order[state.oldest]] = nil
@@ -43,7 +71,7 @@ final class Snapshots: Sendable {
     }
 
     /// The fields of the state that `object` descends from, as they are sent.
-    func known<Object: ParseObject>(_ object: Object) -> [String: JSONTree]? {
+    func known<Object: ParseObject>(_ object: Object) -> Known? {
         guard let key = key(object) else { return nil }
         return state.withLock { $0.entries[key] }
     }
@@ -66,21 +94,14 @@ final class Snapshots: Sendable {
 enum Changes {
     private static let delete: JSONTree = .object(["__op": .string("Delete")])
 
-    /// The members of `mine` that differ from `known`, and a deletion for each that is gone.
-    ///
-    /// `mayDelete` says whether a member that `mine` lacks was removed by the app, and not merely left out.
-    static func between(
-        _ known: [String: JSONTree],
-        _ mine: [String: JSONTree],
-        mayDelete: Bool
-    ) -> [String: JSONTree] {
+    /// The members of `mine` that differ from what is known, and a deletion for each that is gone.
+    static func between(_ known: Snapshots.Known, _ mine: [String: JSONTree]) -> [String: JSONTree] {
         var changes: [String: JSONTree] = [:]
-        for (key, value) in mine where known[key] != value {
-            changes[key] = key == "authData" ? providers(known[key], value) : value
+        for (key, value) in mine where known.members[key] != value {
+            changes[key] = key == "authData" ? providers(known.members[key], value) : value
         }
-        guard mayDelete else { return changes }
         // These three are never removed by leaving them out: servers refuse it, or it would lock people out.
-        for key in known.keys where mine[key] == nil && !["username", "authData", "ACL"].contains(key) {
+        for key in known.removable where mine[key] == nil && !["username", "authData", "ACL"].contains(key) {
             changes[key] = delete
         }
         return changes

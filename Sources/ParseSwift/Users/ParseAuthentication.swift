@@ -59,6 +59,24 @@ extension ParseAuthentication {
         user.strip(__type)
     }
 
+    /// Takes the identity off the user, who must be the current one, and calls back.
+    public func unlink(
+        _ user: AuthenticatedUser, options: API.Options = [], callbackQueue: DispatchQueue = .main,
+        completion: @escaping (Result<AuthenticatedUser, ParseError>) -> Void
+    ) {
+        user.unlink(__type, options: options, callbackQueue: callbackQueue, completion: completion)
+    }
+
+    /// Takes the identity off the user, who must be the current one.
+    ///
+    /// - Throws: ``ParseError``.
+    @discardableResult
+    public func unlink(
+        _ user: AuthenticatedUser, options: API.Options = []
+    ) async throws -> AuthenticatedUser {
+        try await user.unlink(__type, options: options)
+    }
+
     /// Takes the identity off the current user and calls back.
     public func unlink(
         options: API.Options = [],

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// A user and the token that acts for it: one item, never one without the other.
@@ -36,6 +37,8 @@ final class SessionKeeper: Sendable {
         var lastTicket: UInt64 = 0
         var appliedTicket: UInt64 = 0
         var isRetired = false
+        /// Requests under way that may bring a new token, and when each is given up.
+        var tokenChanges: [UUID: DispatchTime] = [:]
     }
 
     /// The item of the store, in the form older versions of the SDK wrote.
@@ -146,17 +149,41 @@ final class SessionKeeper: Sendable {
         return old
     }
 
+    /// Says that a request is sent whose answer may bring a new token.
+    ///
+    /// Until ``settle(_:)`` or the end of the time, an error 209 is put down to that and ends nothing: the
+    /// server may have made the new token already while the answer is on its way.
+    func expectNewToken(within seconds: TimeInterval) -> UUID {
+        let change = UUID()
+        state.withLock { $0.tokenChanges[change] = .now() + seconds }
+        return change
+    }
+
+    /// Says that the answer is there.
+    func settle(_ change: UUID?) {
+        guard let change else { return }
+        state.withLock { $0.tokenChanges[change] = nil }
+    }
+
     /// Logs out if `token` is still the current one, and tells the app.
     func end(token: String, because error: ParseError) {
         storeLock.lock()
+        let stored = self.read()
         let ended: LogIn? = state.withLock { state in
-            guard !state.isRetired, case .loggedIn(let logIn) = state.phase, logIn.token == token else {
+            let now = DispatchTime.now()
+            state.tokenChanges = state.tokenChanges.filter { $0.value > now }
+            guard !state.isRetired, case .loggedIn(let logIn) = state.phase, logIn.token == token,
+                state.tokenChanges.isEmpty
+            else { return nil }
+            if case .loggedIn(let other) = stored, other.token != token {
+                // Another process of the app logged in anew, or changed the password.
+                state.generation += 1
+                state.phase = stored
                 return nil
             }
             return Self.leave(&state)
         }
-        // Another process may have logged in anew meanwhile: its user stays in the store.
-        if ended != nil, storedToken(isStill: token) { removeStored() }
+        if ended != nil { removeStored() }
         storeLock.unlock()
         if let ended {
             SessionEventHub.shared.send(.invalidated(userId: ended.objectId ?? "", error: error))

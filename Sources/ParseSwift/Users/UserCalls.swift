@@ -189,10 +189,12 @@ enum UserCalls {
             options: options
         )
         let ticket = client.session.ticket()
-        return Exchange(request: request) { reply in
+        var exchange = Exchange<User>(request: request) { reply in
             let known = Changes.apply(sent, [:], to: anonymous.user).object ?? [:]
             return try adopt(reply, client, ticket, known: known, token: anonymous.token)
         }
+        exchange.tokenChange = client.session.expectNewToken(within: client.transport.limits.total)
+        return exchange
     }
 
     // MARK: Log-out
