@@ -119,7 +119,7 @@ let package = Package(
         tests("MartletTests", ["Martlet", "ParseCore", "JSON", "Cryptography", "TestSupport"]),
         tests(
             "ConformanceTests",
-            ["Martlet", "ParseCore", "ParseWire", "JSON", "Logging", "MartletCLI", "TestSupport"],
+            ["Martlet", "ParseCore", "ParseWire", "JSON", "HTTP", "Logging", "Locking", "MartletCLI", "TestSupport"],
             resources: [.copy("Exchanges")]
         ),
         tests("ParseSwiftTests", ["ParseSwift", "ParseWire"]),

@@ -44,9 +44,9 @@ package struct AnonymousProvider: AuthProvider {
 
     package init() {}
 
-    /// An empty id would be everybody's.
+    /// An empty id would be everybody's, and none at all is nobody's.
     package func namesAccount(_ data: JSONObject) -> Bool {
-        guard let id = data["id"] else { return false }
+        guard let id = data["id"], !id.isNull else { return false }
         return id != ""
     }
 
