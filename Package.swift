@@ -122,8 +122,7 @@ let package = Package(
             ["Martlet", "ParseCore", "ParseWire", "JSON", "HTTP", "Logging", "Locking", "MartletCLI", "TestSupport"],
             resources: [.copy("Exchanges")]
         ),
-        tests("ParseSwiftTests", ["ParseSwift", "ParseWire"]),
-        tests("SDKTests", ["ParseSwift", "MartletCLI", "JSON", "TestSupport"]),
+        tests("ParseSwiftTests", ["ParseSwift", "MartletCLI", "TestSupport"]),
         tests("RepositoryTests", []),
     ]
 )
