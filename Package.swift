@@ -65,7 +65,10 @@ let package = Package(
         library("ParseWire", ["JSON"]),
         library("ParseCore", ["JSON", "ParseWire", "Cryptography", "Logging", "Locking"]),
         library("ParseSQLite", ["ParseCore", "ParseWire", "JSON", "SQLite", "Cryptography", "Locking"]),
-        library("ParseREST", ["ParseCore", "ParseWire", "JSON", "HTTP", "EventLoop", "Logging", "Cryptography"]),
+        library(
+            "ParseREST",
+            ["ParseCore", "ParseWire", "JSON", "HTTP", "EventLoop", "Logging", "Cryptography"]
+        ),
 
         // Products.
         library(
@@ -119,7 +122,10 @@ let package = Package(
         tests("MartletTests", ["Martlet", "ParseCore", "JSON", "Cryptography", "TestSupport"]),
         tests(
             "ConformanceTests",
-            ["Martlet", "ParseCore", "ParseWire", "JSON", "HTTP", "Logging", "Locking", "MartletCLI", "TestSupport"],
+            [
+                "Martlet", "ParseCore", "ParseWire", "JSON", "HTTP", "Logging", "Locking", "MartletCLI",
+                "TestSupport",
+            ],
             resources: [.copy("Exchanges")]
         ),
         tests("ParseSwiftTests", ["ParseSwift", "MartletCLI", "TestSupport"]),

@@ -69,7 +69,8 @@ package struct HTTPHeaders: Sendable {
             for field in fields {
                 body(
                     UnsafeRawBufferPointer(rebasing: bytes[field.name]),
-                    UnsafeRawBufferPointer(rebasing: bytes[field.value]))
+                    UnsafeRawBufferPointer(rebasing: bytes[field.value])
+                )
             }
         }
     }

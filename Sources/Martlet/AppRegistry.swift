@@ -37,7 +37,8 @@ package final class AppRegistry: AppResolver {
         self.environment = environment
         self.providers = providers
         state = Locked(
-            State(records: Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })))
+            State(records: Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first }))
+        )
     }
 
     package func acquire(id: String) async throws -> App? {
@@ -126,7 +127,8 @@ package final class AppRegistry: AppResolver {
                 options: options.options(ofApp: record.id),
                 storage: storage,
                 providers: providers,
-                environment: environment)
+                environment: environment
+            )
             let isStillThere = state.withLock { state in
                 state.opening[record.id] = nil
                 guard let current = state.records[record.id] else { return false }
@@ -140,7 +142,8 @@ package final class AppRegistry: AppResolver {
             state.withLock { $0.opening[record.id] = nil }
             environment.logger.error(
                 "an app cannot be opened",
-                [("app", .string(record.id)), ("error", .string(String(describing: error)))])
+                [("app", .string(record.id)), ("error", .string(String(describing: error)))]
+            )
             throw error
         }
     }

@@ -60,14 +60,16 @@ package final class MartletServer: Sendable {
         passwords = PasswordHashingPool(
             threads: PasswordHashingPool.defaultThreads,
             queueLimit: hashQueueLimit,
-            algorithm: options.passwordAlgorithm)
+            algorithm: options.passwordAlgorithm
+        )
         let environment = CoreEnvironment(now: now, passwords: passwords, logger: logger)
         registry = AppRegistry(
             folder: folder,
             records: Self.records(records, pinned, options),
             options: options,
             providers: providers,
-            environment: environment)
+            environment: environment
+        )
         loops = try EventLoopGroup()
         var configuration = HTTPServerConfiguration(host: options.host, port: options.port)
         configuration.onProblem = { [logger] in logger.warning("http", [("problem", .string($0))]) }
@@ -79,7 +81,9 @@ package final class MartletServer: Sendable {
                 apps: registry,
                 defaults: options.app,
                 optionsByApp: { options.options(ofApp: $0) },
-                logger: logger))
+                logger: logger
+            )
+        )
     }
 
     /// Listens.
@@ -117,13 +121,16 @@ package final class MartletServer: Sendable {
     }
 
     private static func records(
-        _ stored: [AppRecord], _ pinned: AppRecord?, _ options: ServerOptions
+        _ stored: [AppRecord],
+        _ pinned: AppRecord?,
+        _ options: ServerOptions
     ) -> [AppRecord] {
         let known = stored.filter { $0.id != pinned?.id }.map { record in
             AppRecord(
                 id: record.id,
                 name: record.name,
-                credentials: options.credentials(ofApp: record.id, record.credentials))
+                credentials: options.credentials(ofApp: record.id, record.credentials)
+            )
         }
         return known + (pinned.map { [$0] } ?? [])
     }
@@ -138,7 +145,9 @@ package final class MartletServer: Sendable {
                 await self.registry.update(Self.records(try self.control.apps(), self.pinned, self.options))
             } catch {
                 self.logger.error(
-                    "the control database cannot be read", [("error", .string(String(describing: error)))])
+                    "the control database cannot be read",
+                    [("error", .string(String(describing: error)))]
+                )
             }
         }
     }
@@ -149,7 +158,9 @@ package final class MartletServer: Sendable {
                 let count = try await SweepSessions().run(in: app)
                 if count > 0 {
                     logger.info(
-                        "ended sessions removed", [("app", .string(app.id)), ("count", .number(Double(count)))])
+                        "ended sessions removed",
+                        [("app", .string(app.id)), ("count", .number(Double(count)))]
+                    )
                 }
             } catch {
                 logger.error("sweep failed", [("error", .string(String(describing: error)))])

@@ -34,7 +34,8 @@ struct AppCommand {
             Array(words.dropFirst()),
             flags: ["--data"],
             switches: isDeletion ? ["--yes"] : ["--json"],
-            wordLimit: takesWord ? 1 : 0)
+            wordLimit: takesWord ? 1 : 0
+        )
         let word = arguments.words.first
         func needed(_ what: String) throws(UsageError) -> String {
             guard let word else { throw UsageError("martlet app \(name) needs \(what).") }
@@ -48,7 +49,8 @@ struct AppCommand {
         case "delete": action = .delete(id: try needed("an application id"))
         default:
             throw UsageError(
-                "Unknown command \"app \(name)\": there are create, list, show, rotate-master-key and delete.")
+                "Unknown command \"app \(name)\": there are create, list, show, rotate-master-key and delete."
+            )
         }
         folder = DataFolder(path: arguments["--data"] ?? environment["MARTLET_DATA"] ?? "martlet-data")
         printsJSON = arguments.has("--json")
@@ -57,7 +59,8 @@ struct AppCommand {
 
     func run() throws {
         umask(0o077)
-        if case .create = action {} else if !folder.isInUse {
+        if case .create = action {
+        } else if !folder.isInUse {
             throw ConfigurationError("The folder \(folder.path) is no data folder of martlet.")
         }
         try folder.prepare()

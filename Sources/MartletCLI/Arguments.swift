@@ -18,7 +18,9 @@ struct Arguments {
         var isAfterMark = false
         while let word = rest.popFirst() {
             if isAfterMark || !word.hasPrefix("-") || word == "-" {
-                guard self.words.count < wordLimit else { throw UsageError("Unexpected argument \"\(word)\".") }
+                guard self.words.count < wordLimit else {
+                    throw UsageError("Unexpected argument \"\(word)\".")
+                }
                 self.words.append(word)
                 continue
             }
@@ -26,7 +28,9 @@ struct Arguments {
                 isAfterMark = true
                 continue
             }
-            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
+                String.init
+            )
             let name = parts[0]
             if switches.contains(name) {
                 guard parts.count == 1 else { throw UsageError("The flag \(name) takes no value.") }

@@ -21,7 +21,9 @@ struct ServeCommand {
 
     init(_ words: [String], environment: [String: String]) throws {
         let arguments = try Arguments(
-            words, flags: ["--data", "--config", "--log-level"] + Self.keyFlags.keys.sorted())
+            words,
+            flags: ["--data", "--config", "--log-level"] + Self.keyFlags.keys.sorted()
+        )
         folder = DataFolder(path: arguments["--data"] ?? environment["MARTLET_DATA"] ?? "martlet-data")
         var reader = ConfigurationReader()
         if let path = arguments["--config"] { try reader.read(file: try Self.contents(of: path), path: path) }
@@ -50,7 +52,12 @@ struct ServeCommand {
         }
         Output.write("Martlet is ready at \(address)\n")
         logger.info(
-            "ready", [("address", .string(address)), ("data", .string(folder.path)), ("version", .string(MartletServer.version))])
+            "ready",
+            [
+                ("address", .string(address)), ("data", .string(folder.path)),
+                ("version", .string(MartletServer.version)),
+            ]
+        )
         let maintenance = Task { await server.maintain() }
         let signal = await signals.next()
         logger.info("stopping", [("signal", .number(Double(signal)))])
@@ -63,7 +70,8 @@ struct ServeCommand {
     private static func contents(of path: String) throws -> [UInt8] {
         guard let bytes = Input.contents(of: path) else {
             throw ConfigurationError(
-                "The configuration file \(path) cannot be read: \(DataFolder.reason(errno)).")
+                "The configuration file \(path) cannot be read: \(DataFolder.reason(errno))."
+            )
         }
         return bytes
     }

@@ -31,7 +31,9 @@ extension ParseError {
     /// The answer to whoever has not shown the keys of an app.
     package static let unauthorized = ParseError(httpStatus: 403, "unauthorized")
     package static let masterKeyRequired = ParseError(
-        httpStatus: 403, "unauthorized: master key is required")
+        httpStatus: 403,
+        "unauthorized: master key is required"
+    )
     package static let invalidSessionToken = ParseError(.invalidSessionToken, "Invalid session token")
     package static let sessionTokenExpired = ParseError(.invalidSessionToken, "Session token is expired.")
     package static let sessionTokenRequired = ParseError(.invalidSessionToken, "Session token required.")
@@ -42,20 +44,30 @@ extension ParseError {
     package static let usernameMissing = ParseError(.usernameMissing, "bad or missing username")
     package static let passwordMissing = ParseError(.passwordMissing, "password is required")
     package static let usernameTaken = ParseError(
-        .usernameTaken, "Account already exists for this username.")
+        .usernameTaken,
+        "Account already exists for this username."
+    )
     package static let emailTaken = ParseError(
-        .emailTaken, "Account already exists for this email address.")
+        .emailTaken,
+        "Account already exists for this email address."
+    )
     package static let invalidEmail = ParseError(.invalidEmailAddress, "Email address format is invalid.")
     package static let accountAlreadyLinked = ParseError(.accountAlreadyLinked, "this auth is already used")
     package static let unsupportedProvider = ParseError(
-        .unsupportedService, "This authentication method is unsupported.")
+        .unsupportedService,
+        "This authentication method is unsupported."
+    )
     package static let duplicateValue = ParseError(
-        .duplicateValue, "A duplicate value for a field with unique values was provided")
+        .duplicateValue,
+        "A duplicate value for a field with unique values was provided"
+    )
 
     /// The server cannot check a password now, because too many others wait for theirs.
     package static var busyHashing: ParseError {
         var error = ParseError(
-            .requestLimitExceeded, "The server is checking too many passwords at the moment. Try again shortly.")
+            .requestLimitExceeded,
+            "The server is checking too many passwords at the moment. Try again shortly."
+        )
         error.httpStatus = 503
         error.retryAfterSeconds = 1
         return error
@@ -63,7 +75,9 @@ extension ParseError {
 
     package static func readOnlyMaster(_ operation: String) -> ParseError {
         ParseError(
-            .operationForbidden, "read-only masterKey isn't allowed to perform the \(operation) operation.")
+            .operationForbidden,
+            "read-only masterKey isn't allowed to perform the \(operation) operation."
+        )
     }
 
     package static func invalidFieldName(_ name: String) -> ParseError {

@@ -29,7 +29,9 @@ package struct RESTRequest: Sendable {
 
     private static func parsed(_ text: String) -> JSONValue {
         // Only what can begin a JSON text is worth a try.
-        guard let first = text.utf8.first, "{[\"-0123456789tfn ".utf8.contains(first) else { return .string(text) }
+        guard let first = text.utf8.first, "{[\"-0123456789tfn ".utf8.contains(first) else {
+            return .string(text)
+        }
         return (try? JSONValue.parse(text, limits: RequestLimits.json)) ?? .string(text)
     }
 }
@@ -62,7 +64,8 @@ package struct RESTReply: Sendable {
         self.init(
             status: reply.isNew ? 201 : 200,
             body: .json(.object(reply.body)),
-            location: reply.location?.path)
+            location: reply.location?.path
+        )
     }
 
     /// The body as a value.

@@ -25,6 +25,7 @@ package final class RESTService: HTTPHandler {
     ///   - apps: Opens the app that a request names.
     ///   - defaults: The options that hold for every app.
     ///   - optionsByApp: The options of an app by its id, without opening it.
+    ///   - logger: Where faults of the server go.
     package init(
         apps: any AppResolver,
         defaults: AppOptions,
@@ -48,7 +49,10 @@ package final class RESTService: HTTPHandler {
 
     package func respond(to failure: HTTPFailure, head: HTTPRequestHead?) -> HTTPResponse {
         response(
-            failure.status, .object(["error": .string(failure.reason)]), defaultCORS.jsonLines(for: head?.headers))
+            failure.status,
+            .object(["error": .string(failure.reason)]),
+            defaultCORS.jsonLines(for: head?.headers)
+        )
     }
 
     package func respond(to request: HTTPRequest) async -> HTTPResponse {
@@ -81,7 +85,10 @@ package final class RESTService: HTTPHandler {
     }
 
     private func respond(
-        to request: HTTPRequest, _ decoded: DecodedRequest, _ keys: RequestKeys, _ app: App
+        to request: HTTPRequest,
+        _ decoded: DecodedRequest,
+        _ keys: RequestKeys,
+        _ app: App
     ) async -> HTTPResponse {
         let policy = CORS.isSame(app.options, defaults) ? defaultCORS : CORS(app.options)
         let cors = policy.jsonLines(for: request.headers)
@@ -91,20 +98,24 @@ package final class RESTService: HTTPHandler {
             let match = isBatch ? nil : router.match(method: method, path: decoded.path)
             let traits = match?.endpoint.traits ?? []
             let client = app.options.trustProxy.client(
-                peer: request.remoteAddress, forwardedFor: request.headers.first("X-Forwarded-For"))
+                peer: request.remoteAddress,
+                forwardedFor: request.headers.first("X-Forwarded-For")
+            )
             let principal = try await authenticator.principal(keys, app, client: client, traits)
             let context = RequestContext(
                 app: app,
                 principal: principal,
                 sessionToken: traits.contains(.ignoresSession) ? nil : keys.sessionToken,
                 installationID: keys.installationID,
-                lane: traits.contains(.isPlainRead) ? nil : HashingLane())
+                lane: traits.contains(.isPlainRead) ? nil : HashingLane()
+            )
             let rest = RESTRequest(
                 context: context,
                 parameters: match?.parameters ?? PathParameters([]),
                 query: decoded.query,
                 body: decoded.body,
-                mount: decoded.mount)
+                mount: decoded.mount
+            )
             if isBatch {
                 let reply = try await Batch(router: router, service: self).run(rest)
                 return response(reply, request, app, decoded.mount, cors)
@@ -148,7 +159,10 @@ extension RESTService {
         }
         guard let error = known(error) else {
             return response(
-                ErrorResponse.internalFault.status, .object(ErrorResponse.internalFault.body), cors)
+                ErrorResponse.internalFault.status,
+                .object(ErrorResponse.internalFault.body),
+                cors
+            )
         }
         let reply = ErrorResponse.make(error)
         var response = response(reply.status, .object(reply.body), cors)
@@ -157,7 +171,11 @@ extension RESTService {
     }
 
     private func response(
-        _ reply: RESTReply, _ request: HTTPRequest, _ app: App, _ mount: String, _ cors: [UInt8]
+        _ reply: RESTReply,
+        _ request: HTTPRequest,
+        _ app: App,
+        _ mount: String,
+        _ cors: [UInt8]
     ) -> HTTPResponse {
         let bytes: [UInt8] =
             switch reply.body {
@@ -211,12 +229,15 @@ extension RESTService {
             cors
             + Array(
                 ("Content-Type: text/html; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\n"
-                    + "Content-Security-Policy: default-src 'none'\r\n").utf8)
+                    + "Content-Security-Policy: default-src 'none'\r\n").utf8
+            )
         return response
     }
 
     private static func escaped(_ text: String) -> String {
-        let entities: [Character: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;"]
+        let entities: [Character: String] = [
+            "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;",
+        ]
         return text.map { entities[$0] ?? String($0) }.joined()
     }
 
@@ -226,7 +247,8 @@ extension RESTService {
         let isTrusted = app.options.trustProxy.trusts(peer: request.remoteAddress)
         let forwarded = isTrusted ? request.headers.first("X-Forwarded-Proto") : nil
         let scheme = forwarded?.lowercased() == "https" ? "https" : "http"
-        let host = (isTrusted ? request.headers.first("X-Forwarded-Host") : nil) ?? request.headers.first("Host")
+        let host =
+            (isTrusted ? request.headers.first("X-Forwarded-Host") : nil) ?? request.headers.first("Host")
         return "\(scheme)://\(host ?? "localhost")\(mount)"
     }
 
@@ -235,7 +257,8 @@ extension RESTService {
         let bare = tag.dropFirst(2)
         return header.split(separator: ",").contains { part in
             let candidate = part.drop { $0 == " " }.prefix { $0 != " " }
-            return candidate == "*" || (candidate.hasPrefix("W/") ? candidate.dropFirst(2) : candidate) == bare
+            return candidate == "*"
+                || (candidate.hasPrefix("W/") ? candidate.dropFirst(2) : candidate) == bare
         }
     }
 }

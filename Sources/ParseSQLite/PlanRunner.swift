@@ -39,7 +39,8 @@ struct PlanRunner {
         let layout = try schema.layout(className)
         let condition = SQLCondition(predicate, in: layout)
         return try connection.first(
-            "SELECT 1 FROM \(layout.table) WHERE \(condition.text) LIMIT 1", condition.parameters
+            "SELECT 1 FROM \(layout.table) WHERE \(condition.text) LIMIT 1",
+            condition.parameters
         ) { _ in true } ?? false
     }
 
@@ -59,13 +60,18 @@ struct PlanRunner {
         let places = assignments.columns.map { _ in "?" }.joined(separator: ",")
         try connection.run(
             "INSERT INTO \(layout.table) (\(assignments.columns.joined(separator: ","))) VALUES (\(places))",
-            assignments.values)
+            assignments.values
+        )
     }
 
     private func run(_ update: RowUpdate) throws -> [StoredRow] {
         let layout = try schema.layout(update.className)
         let condition = SQLCondition.matching(
-            update.predicate, update.access, column: CommonColumn.writers, in: layout)
+            update.predicate,
+            update.access,
+            column: CommonColumn.writers,
+            in: layout
+        )
         let rows = try connection.query(
             "SELECT \(layout.selection.list) FROM \(layout.table) WHERE \(condition.text)",
             condition.parameters
@@ -103,28 +109,39 @@ struct PlanRunner {
         let list = assignments.columns.map { "\($0)=?" }.joined(separator: ",")
         try connection.run(
             "UPDATE \(layout.table) SET \(list) WHERE \"objectId\"=?",
-            assignments.values + [.text(row.objectID)])
+            assignments.values + [.text(row.objectID)]
+        )
         return row
     }
 
     private func run(_ deletion: RowDeletion) throws -> Int {
         let layout = try schema.layout(deletion.className)
         let condition = SQLCondition.matching(
-            deletion.predicate, deletion.access, column: CommonColumn.writers, in: layout)
+            deletion.predicate,
+            deletion.access,
+            column: CommonColumn.writers,
+            in: layout
+        )
         guard let limit = deletion.limit else {
-            return try connection.run("DELETE FROM \(layout.table) WHERE \(condition.text)", condition.parameters)
+            return try connection.run(
+                "DELETE FROM \(layout.table) WHERE \(condition.text)",
+                condition.parameters
+            )
         }
         return try connection.run(
             """
             DELETE FROM \(layout.table) WHERE rowid IN
             (SELECT rowid FROM \(layout.table) WHERE \(condition.text) LIMIT ?)
-            """, condition.parameters + [.integer(Int64(limit))])
+            """,
+            condition.parameters + [.integer(Int64(limit))]
+        )
     }
 
     private func link(_ identity: ProviderIdentity, _ userID: String) throws -> Int {
         let inserted = try connection.run(
             "INSERT INTO \"$accounts\" VALUES (?,?,?) ON CONFLICT DO NOTHING",
-            [.text(identity.provider), .text(identity.id), .text(userID)])
+            [.text(identity.provider), .text(identity.id), .text(userID)]
+        )
         guard inserted == 0 else { return inserted }
         let owner = try connection.first(
             "SELECT userId FROM \"$accounts\" WHERE provider=? AND id=?",
@@ -144,7 +161,8 @@ struct PlanRunner {
             total
                 + (try connection.run(
                     "DELETE FROM \"$accounts\" WHERE userId=? AND provider=?",
-                    [.text(userID), .text(provider)]))
+                    [.text(userID), .text(provider)]
+                ))
         }
     }
 }

@@ -40,13 +40,17 @@ struct SQLCondition {
 
     /// The rows that the predicate matches and that the caller may read or write.
     static func matching(
-        _ predicate: Predicate, _ access: RowAccess, column: String, in layout: TableLayout
+        _ predicate: Predicate,
+        _ access: RowAccess,
+        column: String,
+        in layout: TableLayout
     ) -> SQLCondition {
         var condition = SQLCondition(predicate, in: layout)
         guard case .group(let keys) = access else { return condition }
         let name = SQLiteIdentifier.quoted(column)
         let searches = keys.map { _ in "instr(\(name),?)>0" }
-        condition.text = "(\(condition.text)) AND (\(([name + " IS NULL"] + searches).joined(separator: " OR ")))"
+        condition.text =
+            "(\(condition.text)) AND (\(([name + " IS NULL"] + searches).joined(separator: " OR ")))"
         condition.parameters += keys.map { .text(KeyList.needle($0)) }
         return condition
     }
@@ -56,13 +60,17 @@ struct SQLCondition {
     }
 
     private static func joined(
-        _ parts: [Predicate], _ conjunction: String, empty: SQLCondition, in layout: TableLayout
+        _ parts: [Predicate],
+        _ conjunction: String,
+        empty: SQLCondition,
+        in layout: TableLayout
     ) -> SQLCondition {
         guard !parts.isEmpty else { return empty }
         let conditions = parts.map { SQLCondition($0, in: layout) }
         return SQLCondition(
             text: "(" + conditions.map { "(\($0.text))" }.joined(separator: conjunction) + ")",
-            parameters: conditions.flatMap(\.parameters))
+            parameters: conditions.flatMap(\.parameters)
+        )
     }
 
     private static func equal(_ field: String, _ value: FieldValue, in layout: TableLayout) -> SQLCondition {
@@ -71,7 +79,9 @@ struct SQLCondition {
         if column.type == .array, let contained = contains(column, value) { return contained }
         guard let values = value.columns(of: column.type) else { return never }
         var condition = SQLCondition(
-            text: column.names.map { "\($0)=?" }.joined(separator: " AND "), parameters: values)
+            text: column.names.map { "\($0)=?" }.joined(separator: " AND "),
+            parameters: values
+        )
         // The unique index is on the folded form; with it the exact one is found without a scan.
         if layout.schema.className == SystemClasses.user, case .string(let text) = value,
             let keyColumn = ["username": CommonColumn.usernameKey, "email": CommonColumn.emailKey][field]
@@ -85,7 +95,9 @@ struct SQLCondition {
 
     private static func key(_ column: String, _ text: String) -> SQLCondition {
         SQLCondition(
-            text: SQLiteIdentifier.quoted(column) + "=?", parameters: [.text(UniqueKey.fold(text))])
+            text: SQLiteIdentifier.quoted(column) + "=?",
+            parameters: [.text(UniqueKey.fold(text))]
+        )
     }
 
     private static func contains(_ column: TableLayout.Column, _ value: FieldValue) -> SQLCondition? {
@@ -93,7 +105,8 @@ struct SQLCondition {
         let parameters: [SQLiteValue]
         switch value {
         case .string(let text): (test, parameters) = ("type='text' AND value=?", [.text(text)])
-        case .number(let number): (test, parameters) = ("type IN ('integer','real') AND value=?", [.real(number)])
+        case .number(let number):
+            (test, parameters) = ("type IN ('integer','real') AND value=?", [.real(number)])
         case .bool(let flag): (test, parameters) = ("type=?", [.text(flag ? "true" : "false")])
         case .pointer(let className, let id):
             test =
@@ -102,11 +115,15 @@ struct SQLCondition {
         default: return nil
         }
         return SQLCondition(
-            text: "EXISTS(SELECT 1 FROM json_each(\(column.name)) WHERE \(test))", parameters: parameters)
+            text: "EXISTS(SELECT 1 FROM json_each(\(column.name)) WHERE \(test))",
+            parameters: parameters
+        )
     }
 
     private static func among(
-        _ field: String, _ values: [FieldValue], in layout: TableLayout
+        _ field: String,
+        _ values: [FieldValue],
+        in layout: TableLayout
     ) -> SQLCondition {
         guard let column = layout.column(field) else { return values.contains(.null) ? always : never }
         guard let list = jsonList(values, column.type) else {
@@ -115,7 +132,8 @@ struct SQLCondition {
         // One parameter however long the list is, so that the statement is prepared once.
         var condition = SQLCondition(
             text: "\(column.name) IN (SELECT value FROM json_each(?))",
-            parameters: [.text(JSONValue.array(list).serializedString())])
+            parameters: [.text(JSONValue.array(list).serializedString())]
+        )
         if values.contains(.null) { condition.text = "(\(condition.text) OR \(column.name) IS NULL)" }
         return condition
     }
@@ -140,7 +158,10 @@ struct SQLCondition {
     }
 
     private static func compare(
-        _ field: String, _ comparison: Predicate.Comparison, _ value: FieldValue, in layout: TableLayout
+        _ field: String,
+        _ comparison: Predicate.Comparison,
+        _ value: FieldValue,
+        in layout: TableLayout
     ) -> SQLCondition {
         guard let column = layout.column(field), column.names.count == 1, value != .null,
             let bound = value.columns(of: column.type)
@@ -160,13 +181,16 @@ struct SQLCondition {
         let nulls = SQLiteIdentifier.quoted(CommonColumn.nulls)
         let condition = SQLCondition(
             text: "(\(column.name) IS NOT NULL OR instr(coalesce(\(nulls),''),?)>0)",
-            parameters: [.text(KeyList.needle(field))])
+            parameters: [.text(KeyList.needle(field))]
+        )
         return isThere ? condition : condition.negated
     }
 
     private static func hidden(_ name: String, _ value: FieldValue, in layout: TableLayout) -> SQLCondition {
         precondition(
-            HiddenField.names(of: layout.schema.className).contains(name), "the class has no such hidden field")
+            HiddenField.names(of: layout.schema.className).contains(name),
+            "the class has no such hidden field"
+        )
         let column = SQLiteIdentifier.quoted(name)
         return value == .null
             ? SQLCondition(text: "\(column) IS NULL")

@@ -26,10 +26,13 @@ struct RowSelection: Sendable {
         var result = StoredRow(
             objectID: row.text(0) ?? "",
             createdAt: Timestamp(milliseconds: row.int64(1)),
-            updatedAt: Timestamp(milliseconds: row.int64(2)))
+            updatedAt: Timestamp(milliseconds: row.int64(2))
+        )
         if let readers = row.text(3) {
             result.acl = AccessControlList(
-                readers: KeyList.decode(readers), writers: KeyList.decode(row.text(4) ?? ""))
+                readers: KeyList.decode(readers),
+                writers: KeyList.decode(row.text(4) ?? "")
+            )
         }
         for field in KeyList.decode(row.text(5) ?? "") { result.fields[field] = .null }
         var index = Self.common.count
@@ -67,7 +70,9 @@ struct RowSelection: Sendable {
 
     private static func json(_ row: borrowing SQLiteRow, _ index: Int) -> JSONValue? {
         // What was stored was parsed before; limits held then.
-        row.text(index).flatMap { try? JSONValue.parse($0, limits: JSONLimits(bytes: .max, depth: 256, values: .max)) }
+        row.text(index).flatMap {
+            try? JSONValue.parse($0, limits: JSONLimits(bytes: .max, depth: 256, values: .max))
+        }
     }
 
     private static func point(_ json: JSONValue) -> [Double] {

@@ -44,7 +44,9 @@ package final class SQLiteAppStorage: AppStorage {
                 try connection.execute("PRAGMA user_version=\(formatVersion)")
                 return
             }
-            guard mark == applicationID else { throw StorageError.failed("the file is not the database of an app") }
+            guard mark == applicationID else {
+                throw StorageError.failed("the file is not the database of an app")
+            }
             guard version <= formatVersion else {
                 throw StorageError.failed("the file was written by a later version")
             }
@@ -81,7 +83,11 @@ package final class SQLiteAppStorage: AppStorage {
     package func find(_ query: RowQuery) async throws(StorageError) -> [StoredRow] {
         let layout = try stored.layout(query.className)
         let condition = SQLCondition.matching(
-            query.predicate, query.access, column: CommonColumn.readers, in: layout)
+            query.predicate,
+            query.access,
+            column: CommonColumn.readers,
+            in: layout
+        )
         let order = query.order.compactMap { key -> String? in
             guard let column = layout.column(FieldName.root(of: key.field)), column.names.count == 1 else {
                 return nil
@@ -101,7 +107,11 @@ package final class SQLiteAppStorage: AppStorage {
     package func count(_ query: RowQuery) async throws(StorageError) -> Int {
         let layout = try stored.layout(query.className)
         let condition = SQLCondition.matching(
-            query.predicate, query.access, column: CommonColumn.readers, in: layout)
+            query.predicate,
+            query.access,
+            column: CommonColumn.readers,
+            in: layout
+        )
         let sql = "SELECT count(*) FROM \(layout.table) WHERE \(condition.text)"
         let parameters = condition.parameters
         return try await reading { connection in

@@ -35,7 +35,10 @@ struct StoredSchema: Sendable {
             let schema = ClassSchema(className: className, fields: fields[className] ?? [])
             classes.append(schema)
             layouts[className] = TableLayout(
-                schema: schema, tableName: table, columnNames: columns[className] ?? [:])
+                schema: schema,
+                tableName: table,
+                columnNames: columns[className] ?? [:]
+            )
         }
         self.layouts = layouts
         snapshot = SchemaSnapshot(version: try Self.version(connection), classes: classes)
@@ -70,7 +73,8 @@ struct SchemaWriter {
                 PRIMARY KEY (provider, id)) WITHOUT ROWID;
             CREATE INDEX "$accountsByUser" ON "$accounts" (userId);
             INSERT INTO "$meta" VALUES ('schemaVersion', 0);
-            """)
+            """
+        )
         for schema in SystemClasses.schemas {
             try addClass(schema.className)
             for field in schema.fieldNames where !CommonColumn.fields.contains(field) {
@@ -97,18 +101,22 @@ struct SchemaWriter {
 
     private func addClass(_ className: String) throws {
         let existing = try connection.first(
-            "SELECT tableName FROM \"$classes\" WHERE className=?", [.text(className)]
+            "SELECT tableName FROM \"$classes\" WHERE className=?",
+            [.text(className)]
         ) { _ in true }
         guard existing == nil else { return }
         // SQLite compares names of tables without regard to case, Parse does not.
         let taken = Set(try connection.query("SELECT lower(name) FROM sqlite_schema") { $0.text(0) ?? "" })
         let table = Self.free(className, taken)
         let hidden = HiddenField.names(of: className).map { name in
-            SQLiteIdentifier.quoted(name) + (name.hasSuffix("hash") || name == HiddenField.legacyTokenHash ? " BLOB" : " TEXT")
+            SQLiteIdentifier.quoted(name)
+                + (name.hasSuffix("hash") || name == HiddenField.legacyTokenHash ? " BLOB" : " TEXT")
         }
         let keys =
             className == SystemClasses.user
-            ? [CommonColumn.usernameKey, CommonColumn.emailKey].map { SQLiteIdentifier.quoted($0) + " TEXT UNIQUE" }
+            ? [CommonColumn.usernameKey, CommonColumn.emailKey].map {
+                SQLiteIdentifier.quoted($0) + " TEXT UNIQUE"
+            }
             : []
         let columns =
             [
@@ -116,7 +124,8 @@ struct SchemaWriter {
                 "\"updatedAt\" INTEGER NOT NULL", "\"_readers\" TEXT", "\"_writers\" TEXT", "\"_nulls\" TEXT",
             ] + hidden + keys
         try connection.execute(
-            "CREATE TABLE \(SQLiteIdentifier.quoted(table)) (\(columns.joined(separator: ",")))")
+            "CREATE TABLE \(SQLiteIdentifier.quoted(table)) (\(columns.joined(separator: ",")))"
+        )
         try connection.run("INSERT INTO \"$classes\" VALUES (?,?)", [.text(className), .text(table)])
         for (position, field) in SystemClasses.commonFields.enumerated() {
             try record(className, field.0, field.1, column: field.0, position: position)
@@ -133,7 +142,12 @@ struct SchemaWriter {
             guard existing == type else {
                 throw StorageError.schemaConflict(
                     SchemaConflict(
-                        className: className, field: field, existing: existing ?? .object, requested: type))
+                        className: className,
+                        field: field,
+                        existing: existing ?? .object,
+                        requested: type
+                    )
+                )
             }
             return
         }
@@ -150,19 +164,25 @@ struct SchemaWriter {
     }
 
     private func record(
-        _ className: String, _ field: String, _ type: FieldType, column: String, position: Int
+        _ className: String,
+        _ field: String,
+        _ type: FieldType,
+        column: String,
+        position: Int
     ) throws {
         try connection.run(
             "INSERT INTO \"$fields\" VALUES (?,?,?,?,?,?)",
             [
                 .text(className), .text(field), .integer(Int64(position)), .text(type.wireName),
                 type.targetClass.map(SQLiteValue.text) ?? .null, .text(column),
-            ])
+            ]
+        )
     }
 
     private func table(of className: String) throws -> String {
         let name = try connection.first(
-            "SELECT tableName FROM \"$classes\" WHERE className=?", [.text(className)]
+            "SELECT tableName FROM \"$classes\" WHERE className=?",
+            [.text(className)]
         ) { $0.text(0) ?? "" }
         guard let name else { throw StorageError.failed("the class \(className) has no table") }
         return SQLiteIdentifier.quoted(name)
@@ -172,7 +192,8 @@ struct SchemaWriter {
         Set(
             try connection.query("SELECT columnName FROM \"$fields\" WHERE className=?", [.text(className)]) {
                 ($0.text(0) ?? "").lowercased()
-            })
+            }
+        )
     }
 
     /// The name itself, or with a number behind it when another differs from it only by case.
@@ -196,6 +217,7 @@ struct SchemaWriter {
                 WHERE "installationId" IS NOT NULL;
             CREATE INDEX "_Session_end" ON "_Session" ("expiresAt") WHERE "expiresAt" IS NOT NULL;
             CREATE INDEX "_User_legacy_token" ON "_User" ("_session_token") WHERE "_session_token" IS NOT NULL;
-            """)
+            """
+        )
     }
 }

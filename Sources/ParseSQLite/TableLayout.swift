@@ -35,7 +35,10 @@ struct TableLayout: Sendable {
                 !SystemClasses.isVirtual(field, of: schema.className)
             else { continue }
             let column = Column(
-                field: field, type: type, names: type.columnNames(base).map(SQLiteIdentifier.quoted))
+                field: field,
+                type: type,
+                names: type.columnNames(base).map(SQLiteIdentifier.quoted)
+            )
             columns[field] = column
             if !CommonColumn.fields.contains(field) { stored.append(column) }
         }

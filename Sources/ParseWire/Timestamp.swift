@@ -119,7 +119,9 @@ private struct Reader {
     }
 
     private mutating func time() -> Int64? {
-        guard let hour = number(2), take(":"), let minute = number(2), hour <= 24, minute <= 59 else { return nil }
+        guard let hour = number(2), take(":"), let minute = number(2), hour <= 24, minute <= 59 else {
+            return nil
+        }
         var milliseconds = (hour * 60 + minute) * 60_000
         if take(":") {
             guard let second = number(2), second <= 59 else { return nil }

@@ -47,7 +47,9 @@ package struct ConfigurationReader {
     /// - Throws: As ``read(file:path:)``; a variable that names no option is not ours and is left alone.
     package mutating func read(environment: [String: String]) throws(ConfigurationError) {
         for definition in OptionDefinition.all {
-            guard let name = definition.environmentName, let text = environment[name], !text.isEmpty else { continue }
+            guard let name = definition.environmentName, let text = environment[name], !text.isEmpty else {
+                continue
+            }
             try apply(definition, OptionValue(name: name, json: Self.json(text, definition.form)))
         }
     }
@@ -68,7 +70,8 @@ package struct ConfigurationReader {
     }
 
     private mutating func apply(
-        _ definition: OptionDefinition, _ value: OptionValue
+        _ definition: OptionDefinition,
+        _ value: OptionValue
     ) throws(ConfigurationError) {
         try Self.rethrowing {
             switch definition.effect {
@@ -104,7 +107,8 @@ package struct ConfigurationReader {
                     case .keys(let set): try set(&keys, value)
                     case .server:
                         throw ConfigurationError(
-                            "The option \"\(value.name)\" holds for the whole server: set it at the top level.")
+                            "The option \"\(value.name)\" holds for the whole server: set it at the top level."
+                        )
                     case .notBuilt:
                         throw ConfigurationError("The option \"\(value.name)\" is known but not built yet.")
                     }

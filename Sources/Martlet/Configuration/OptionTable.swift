@@ -43,89 +43,209 @@ struct OptionDefinition: Sendable {
     }
 
     private static let appOptions: [OptionDefinition] = [
-        .init("sessionLength", prefixed("SESSION_LENGTH"), .number, .app {
-            $0.sessionLength = try $1.number(in: 1...3_153_600_000)
-        }),
-        .init("expireInactiveSessions", prefixed("EXPIRE_INACTIVE_SESSIONS"), .bool, .app {
-            $0.expireInactiveSessions = try $1.bool()
-        }),
-        .init("extendSessionOnUse", prefixed("EXTEND_SESSION_ON_USE"), .bool, .app {
-            $0.extendSessionOnUse = try $1.bool()
-        }),
-        .init("revokeSessionOnPasswordReset", prefixed("REVOKE_SESSION_ON_PASSWORD_RESET"), .bool, .app {
-            $0.revokeSessionOnPasswordReset = try $1.bool()
-        }),
-        .init("enableAnonymousUsers", prefixed("ENABLE_ANON_USERS"), .bool, .app {
-            $0.enableAnonymousUsers = try $1.bool()
-        }),
-        .init("enforcePrivateUsers", prefixed("ENFORCE_PRIVATE_USERS"), .bool, .app {
-            $0.enforcePrivateUsers = try $1.bool()
-        }),
-        .init("allowCustomObjectId", prefixed("ALLOW_CUSTOM_OBJECT_ID"), .bool, .app {
-            $0.allowCustomObjectId = try $1.bool()
-        }),
-        .init("allowClientClassCreation", prefixed("ALLOW_CLIENT_CLASS_CREATION"), .bool, .app {
-            $0.allowClientClassCreation = try $1.bool()
-        }),
-        .init("convertEmailToLowercase", prefixed("CONVERT_EMAIL_TO_LOWERCASE"), .bool, .app {
-            $0.convertEmailToLowercase = try $1.bool()
-        }),
-        .init("convertUsernameToLowercase", prefixed("CONVERT_USERNAME_TO_LOWERCASE"), .bool, .app {
-            $0.convertUsernameToLowercase = try $1.bool()
-        }),
-        .init("masterKeyIps", prefixed("MASTER_KEY_IPS"), .list, .app {
-            $0.masterKeyIPs = try $1.addresses()
-        }),
-        .init("maintenanceKeyIps", prefixed("MAINTENANCE_KEY_IPS"), .list, .app {
-            $0.maintenanceKeyIPs = try $1.addresses()
-        }),
-        .init("allowOrigin", prefixed("ALLOW_ORIGIN"), .list, .app {
-            $0.allowOrigin = try $1.headerValues()
-            if $0.allowOrigin == ["*"] { $0.allowOrigin = [] }
-        }),
-        .init("allowHeaders", prefixed("ALLOW_HEADERS"), .list, .app { $0.allowHeaders = try $1.headerValues() }),
+        .init(
+            "sessionLength",
+            prefixed("SESSION_LENGTH"),
+            .number,
+            .app {
+                $0.sessionLength = try $1.number(in: 1...3_153_600_000)
+            }
+        ),
+        .init(
+            "expireInactiveSessions",
+            prefixed("EXPIRE_INACTIVE_SESSIONS"),
+            .bool,
+            .app {
+                $0.expireInactiveSessions = try $1.bool()
+            }
+        ),
+        .init(
+            "extendSessionOnUse",
+            prefixed("EXTEND_SESSION_ON_USE"),
+            .bool,
+            .app {
+                $0.extendSessionOnUse = try $1.bool()
+            }
+        ),
+        .init(
+            "revokeSessionOnPasswordReset",
+            prefixed("REVOKE_SESSION_ON_PASSWORD_RESET"),
+            .bool,
+            .app {
+                $0.revokeSessionOnPasswordReset = try $1.bool()
+            }
+        ),
+        .init(
+            "enableAnonymousUsers",
+            prefixed("ENABLE_ANON_USERS"),
+            .bool,
+            .app {
+                $0.enableAnonymousUsers = try $1.bool()
+            }
+        ),
+        .init(
+            "enforcePrivateUsers",
+            prefixed("ENFORCE_PRIVATE_USERS"),
+            .bool,
+            .app {
+                $0.enforcePrivateUsers = try $1.bool()
+            }
+        ),
+        .init(
+            "allowCustomObjectId",
+            prefixed("ALLOW_CUSTOM_OBJECT_ID"),
+            .bool,
+            .app {
+                $0.allowCustomObjectId = try $1.bool()
+            }
+        ),
+        .init(
+            "allowClientClassCreation",
+            prefixed("ALLOW_CLIENT_CLASS_CREATION"),
+            .bool,
+            .app {
+                $0.allowClientClassCreation = try $1.bool()
+            }
+        ),
+        .init(
+            "convertEmailToLowercase",
+            prefixed("CONVERT_EMAIL_TO_LOWERCASE"),
+            .bool,
+            .app {
+                $0.convertEmailToLowercase = try $1.bool()
+            }
+        ),
+        .init(
+            "convertUsernameToLowercase",
+            prefixed("CONVERT_USERNAME_TO_LOWERCASE"),
+            .bool,
+            .app {
+                $0.convertUsernameToLowercase = try $1.bool()
+            }
+        ),
+        .init(
+            "masterKeyIps",
+            prefixed("MASTER_KEY_IPS"),
+            .list,
+            .app {
+                $0.masterKeyIPs = try $1.addresses()
+            }
+        ),
+        .init(
+            "maintenanceKeyIps",
+            prefixed("MAINTENANCE_KEY_IPS"),
+            .list,
+            .app {
+                $0.maintenanceKeyIPs = try $1.addresses()
+            }
+        ),
+        .init(
+            "allowOrigin",
+            prefixed("ALLOW_ORIGIN"),
+            .list,
+            .app {
+                $0.allowOrigin = try $1.headerValues()
+                if $0.allowOrigin == ["*"] { $0.allowOrigin = [] }
+            }
+        ),
+        .init(
+            "allowHeaders",
+            prefixed("ALLOW_HEADERS"),
+            .list,
+            .app { $0.allowHeaders = try $1.headerValues() }
+        ),
         .init("trustProxy", prefixed("TRUST_PROXY"), .json, .app { $0.trustProxy = try $1.proxyTrust() }),
-        .init("maxUploadSize", prefixed("MAX_UPLOAD_SIZE"), .text, .app { $0.maxUploadSize = try $1.bytes() }),
-        .init("requestKeywordDenylist", prefixed("REQUEST_KEYWORD_DENYLIST"), .json, .app {
-            $0.requestKeywordDenylist = try $1.denylist()
-        }),
-        .init("requestComplexity", prefixed("REQUEST_COMPLEXITY"), .json, .app {
-            $0.batchRequestLimit = try $1.batchRequestLimit(otherwise: $0.batchRequestLimit)
-        }),
-        .init("publicServerURL", "PARSE_PUBLIC_SERVER_URL", .text, .app {
-            $0.publicServerURL = try $1.webAddress()
-        }),
+        .init(
+            "maxUploadSize",
+            prefixed("MAX_UPLOAD_SIZE"),
+            .text,
+            .app { $0.maxUploadSize = try $1.bytes() }
+        ),
+        .init(
+            "requestKeywordDenylist",
+            prefixed("REQUEST_KEYWORD_DENYLIST"),
+            .json,
+            .app {
+                $0.requestKeywordDenylist = try $1.denylist()
+            }
+        ),
+        .init(
+            "requestComplexity",
+            prefixed("REQUEST_COMPLEXITY"),
+            .json,
+            .app {
+                $0.batchRequestLimit = try $1.batchRequestLimit(otherwise: $0.batchRequestLimit)
+            }
+        ),
+        .init(
+            "publicServerURL",
+            "PARSE_PUBLIC_SERVER_URL",
+            .text,
+            .app {
+                $0.publicServerURL = try $1.webAddress()
+            }
+        ),
     ]
 
     private static let keyOptions: [OptionDefinition] = [
         .init("clientKey", prefixed("CLIENT_KEY"), .text, .keys { $0.clientKey = try $1.string() }),
         .init("restAPIKey", prefixed("REST_API_KEY"), .text, .keys { $0.restAPIKey = try $1.string() }),
-        .init("javascriptKey", prefixed("JAVASCRIPT_KEY"), .text, .keys { $0.javascriptKey = try $1.string() }),
+        .init(
+            "javascriptKey",
+            prefixed("JAVASCRIPT_KEY"),
+            .text,
+            .keys { $0.javascriptKey = try $1.string() }
+        ),
         .init("dotNetKey", prefixed("DOT_NET_KEY"), .text, .keys { $0.dotNetKey = try $1.string() }),
         .init("masterKey", prefixed("MASTER_KEY"), .text, .keys { $0.masterKey = try $1.nonEmptyString() }),
-        .init("readOnlyMasterKey", prefixed("READ_ONLY_MASTER_KEY"), .text, .keys {
-            $0.readOnlyMasterKey = try $1.nonEmptyString()
-        }),
-        .init("maintenanceKey", prefixed("MAINTENANCE_KEY"), .text, .keys { $0.maintenanceKey = try $1.nonEmptyString() }),
+        .init(
+            "readOnlyMasterKey",
+            prefixed("READ_ONLY_MASTER_KEY"),
+            .text,
+            .keys {
+                $0.readOnlyMasterKey = try $1.nonEmptyString()
+            }
+        ),
+        .init(
+            "maintenanceKey",
+            prefixed("MAINTENANCE_KEY"),
+            .text,
+            .keys { $0.maintenanceKey = try $1.nonEmptyString() }
+        ),
     ]
 
     private static let serverOptions: [OptionDefinition] = [
-        .init("appId", prefixed("APPLICATION_ID"), .text, .server { $0.pinnedAppID = try $1.nonEmptyString() }),
+        .init(
+            "appId",
+            prefixed("APPLICATION_ID"),
+            .text,
+            .server { $0.pinnedAppID = try $1.nonEmptyString() }
+        ),
         .init("appName", prefixed("APP_NAME"), .text, .server { $0.pinnedAppName = try $1.string() }),
         .init("serverURL", prefixed("URL"), .text, .server { $0.serverURL = try $1.webAddress() }),
-        .init("mountPath", prefixed("MOUNT_PATH"), .text, .server { _, value in
-            guard ["/", "/parse", "/1"].contains(try value.string()) else {
-                throw value.error("\"/\", \"/parse\" or \"/1\": the API answers at these three")
+        .init(
+            "mountPath",
+            prefixed("MOUNT_PATH"),
+            .text,
+            .server { _, value in
+                guard ["/", "/parse", "/1"].contains(try value.string()) else {
+                    throw value.error("\"/\", \"/parse\" or \"/1\": the API answers at these three")
+                }
             }
-        }),
+        ),
         .init("host", prefixed("HOST"), .text, .server { $0.host = try $1.nonEmptyString() }),
         .init("port", "PORT", .number, .server { $0.port = try $1.integer(in: 0...65535) }),
-        .init("passwordHash", "MARTLET_PASSWORD_HASH", .text, .server {
-            guard let algorithm = PasswordAlgorithm(configurationName: try $1.string()) else {
-                throw $1.error("\"argon2id\" or \"bcrypt\"")
+        .init(
+            "passwordHash",
+            "MARTLET_PASSWORD_HASH",
+            .text,
+            .server {
+                guard let algorithm = PasswordAlgorithm(configurationName: try $1.string()) else {
+                    throw $1.error("\"argon2id\" or \"bcrypt\"")
+                }
+                $0.passwordAlgorithm = algorithm
             }
-            $0.passwordAlgorithm = algorithm
-        }),
+        ),
     ]
 
     private static let notBuilt: [OptionDefinition] = [
@@ -138,7 +258,8 @@ struct OptionDefinition: Sendable {
         ("emailVerifyTokenValidityDuration", "EMAIL_VERIFY_TOKEN_VALIDITY_DURATION"),
         ("enableCollationCaseComparison", "ENABLE_COLLATION_CASE_COMPARISON"),
         ("enableExpressErrorHandler", "ENABLE_EXPRESS_ERROR_HANDLER"),
-        ("enableSanitizedErrorResponse", "ENABLE_SANITIZED_ERROR_RESPONSE"), ("fileUpload", "FILE_UPLOAD_OPTIONS"),
+        ("enableSanitizedErrorResponse", "ENABLE_SANITIZED_ERROR_RESPONSE"),
+        ("fileUpload", "FILE_UPLOAD_OPTIONS"),
         ("filesAdapter", "FILES_ADAPTER"), ("graphQLPath", "GRAPHQL_PATH"),
         ("idempotencyOptions", "EXPERIMENTAL_IDEMPOTENCY_OPTIONS"), ("liveQuery", "LIVE_QUERY"),
         ("maxLimit", "MAX_LIMIT"), ("mountGraphQL", "MOUNT_GRAPHQL"), ("objectIdSize", "OBJECT_ID_SIZE"),
@@ -148,7 +269,8 @@ struct OptionDefinition: Sendable {
         ("protectedFields", "PROTECTED_FIELDS"), ("push", "PUSH"), ("rateLimit", "RATE_LIMIT"),
         ("readOnlyMasterKeyIps", "READ_ONLY_MASTER_KEY_IPS"), ("scheduledPush", "SCHEDULED_PUSH"),
         ("schema", "SCHEMA"), ("security", "SECURITY"),
-        ("sendUserEmailVerification", "SEND_USER_EMAIL_VERIFICATION"), ("startLiveQueryServer", "START_LIVE_QUERY_SERVER"),
+        ("sendUserEmailVerification", "SEND_USER_EMAIL_VERIFICATION"),
+        ("startLiveQueryServer", "START_LIVE_QUERY_SERVER"),
         ("userSensitiveFields", "USER_SENSITIVE_FIELDS"), ("verifyUserEmails", "VERIFY_USER_EMAILS"),
         ("webhookKey", "WEBHOOK_KEY"),
     ].map { OptionDefinition($0.0, prefixed($0.1), .json, .notBuilt) }
@@ -191,7 +313,8 @@ extension OptionValue {
         guard let elements = json.arrayValue else { throw error(rule) }
         var rules: [KeywordDenylist.Rule] = []
         for element in elements {
-            guard let object = element.objectValue, Set(object.keys).isSubset(of: ["key", "value"]), !object.isEmpty,
+            guard let object = element.objectValue, Set(object.keys).isSubset(of: ["key", "value"]),
+                !object.isEmpty,
                 object["key"] == nil || object["key"]?.stringValue != nil
             else { throw error(rule) }
             for pattern in [object["key"]?.stringValue, object["value"]?.stringValue].compactMap({ $0 }) {

@@ -24,7 +24,8 @@ struct OptionValue {
     }
 
     func integer(in range: ClosedRange<Int>) throws(ConfigurationError) -> Int {
-        guard let number = json.numberValue, let integer = Int(exactly: number), range.contains(integer) else {
+        guard let number = json.numberValue, let integer = Int(exactly: number), range.contains(integer)
+        else {
             throw error("a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return integer
@@ -58,7 +59,8 @@ struct OptionValue {
             return try IPAllowList(try strings())
         } catch let error as IPAllowList.InvalidEntry {
             throw ConfigurationError(
-                "The Parse Server option \"\(name)\" contains an invalid IP address \"\(error.text)\".")
+                "The Parse Server option \"\(name)\" contains an invalid IP address \"\(error.text)\"."
+            )
         } catch let error as ConfigurationError {
             throw error
         } catch {

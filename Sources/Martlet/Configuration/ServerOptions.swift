@@ -47,7 +47,9 @@ package struct ServerOptions: Sendable {
         credentials.javascriptKey = own.javascriptKey ?? credentials.javascriptKey
         credentials.dotNetKey = own.dotNetKey ?? credentials.dotNetKey
         if let key = own.masterKey { credentials.masterKeyHash = SHA256.hash(key) }
-        credentials.readOnlyMasterKeyHash = (own.readOnlyMasterKey ?? keys.readOnlyMasterKey).map { SHA256.hash($0) }
+        credentials.readOnlyMasterKeyHash = (own.readOnlyMasterKey ?? keys.readOnlyMasterKey).map {
+            SHA256.hash($0)
+        }
         credentials.maintenanceKeyHash = (own.maintenanceKey ?? keys.maintenanceKey).map { SHA256.hash($0) }
         return credentials
     }
@@ -59,7 +61,8 @@ package struct ServerOptions: Sendable {
         guard let id = pinnedAppID else {
             let names = [
                 ("clientKey", keys.clientKey), ("restAPIKey", keys.restAPIKey),
-                ("javascriptKey", keys.javascriptKey), ("dotNetKey", keys.dotNetKey), ("masterKey", keys.masterKey),
+                ("javascriptKey", keys.javascriptKey), ("dotNetKey", keys.dotNetKey),
+                ("masterKey", keys.masterKey),
             ]
             if let name = names.first(where: { $0.1 != nil })?.0 {
                 throw ConfigurationError("The option \"\(name)\" needs an app: set \"appId\" (--app-id) too.")
@@ -68,7 +71,8 @@ package struct ServerOptions: Sendable {
         }
         guard let masterKey = keys.masterKey else {
             throw ConfigurationError(
-                "The app \"\(id)\" needs a master key: set \"masterKey\" (--master-key) too.")
+                "The app \"\(id)\" needs a master key: set \"masterKey\" (--master-key) too."
+            )
         }
         for (name, key) in [
             ("readOnlyMasterKey", keys.readOnlyMasterKey), ("maintenanceKey", keys.maintenanceKey),
@@ -80,7 +84,8 @@ package struct ServerOptions: Sendable {
             restAPIKey: keys.restAPIKey,
             javascriptKey: keys.javascriptKey,
             dotNetKey: keys.dotNetKey,
-            masterKeyHash: SHA256.hash(masterKey))
+            masterKeyHash: SHA256.hash(masterKey)
+        )
         return AppRecord(id: id, name: pinnedAppName ?? id, credentials: credentials(ofApp: id, stored))
     }
 

@@ -31,9 +31,12 @@ package struct NewAppKeys: Sendable {
             clientKey: key(),
             restAPIKey: key(),
             javascriptKey: key(),
-            masterKeyHash: SHA256.hash(masterKey))
+            masterKeyHash: SHA256.hash(masterKey)
+        )
         return NewAppKeys(
-            record: AppRecord(id: key(), name: name, credentials: credentials), masterKey: masterKey)
+            record: AppRecord(id: key(), name: name, credentials: credentials),
+            masterKey: masterKey
+        )
     }
 
     static func key() -> String {

@@ -22,7 +22,10 @@ package final class ControlDatabase: Sendable {
     package init(_ folder: DataFolder) throws(ConfigurationError) {
         do {
             let connection = try SQLiteConnection(
-                path: folder.controlDatabase, mode: .readWriteCreate, busyTimeout: .seconds(5))
+                path: folder.controlDatabase,
+                mode: .readWriteCreate,
+                busyTimeout: .seconds(5)
+            )
             try Self.prepare(connection)
             self.connection = Locked(Connection(connection))
         } catch {
@@ -32,21 +35,27 @@ package final class ControlDatabase: Sendable {
 
     /// All apps, oldest first.
     package func apps() throws -> [AppRecord] {
-        try connection.withLock { try $0.value.query(Self.selection + " ORDER BY createdAt, id", [], Self.record) }
+        try connection.withLock {
+            try $0.value.query(Self.selection + " ORDER BY createdAt, id", [], Self.record)
+        }
     }
 
     package func app(id: String) throws -> AppRecord? {
-        try connection.withLock { try $0.value.first(Self.selection + " WHERE id=?", [.text(id)], Self.record) }
+        try connection.withLock {
+            try $0.value.first(Self.selection + " WHERE id=?", [.text(id)], Self.record)
+        }
     }
 
     /// Makes an app with random keys.
     ///
     /// - Throws: ``ConfigurationError`` for a name that is empty, too long, or holds control characters.
     package func createApp(named name: String, at now: Timestamp) throws -> NewAppKeys {
-        guard !name.isEmpty, name.utf8.count <= Self.nameLimit, name.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+        guard !name.isEmpty, name.utf8.count <= Self.nameLimit,
+            name.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
         else {
             throw ConfigurationError(
-                "The name of an app has 1 to \(Self.nameLimit) bytes and no control characters.")
+                "The name of an app has 1 to \(Self.nameLimit) bytes and no control characters."
+            )
         }
         let app = NewAppKeys.make(name: name)
         let keys = app.record.credentials
@@ -58,8 +67,10 @@ package final class ControlDatabase: Sendable {
                 """,
                 [
                     .text(app.record.id), .text(name), Self.text(keys.clientKey), Self.text(keys.restAPIKey),
-                    Self.text(keys.javascriptKey), .blob(keys.masterKeyHash.bytes), .integer(now.milliseconds),
-                ])
+                    Self.text(keys.javascriptKey), .blob(keys.masterKeyHash.bytes),
+                    .integer(now.milliseconds),
+                ]
+            )
         }
         return app
     }
@@ -70,7 +81,8 @@ package final class ControlDatabase: Sendable {
         let changed = try connection.withLock {
             try $0.value.run(
                 "UPDATE apps SET masterKeyHash=? WHERE id=?",
-                [.blob(SHA256.hash(masterKey).bytes), .text(id)])
+                [.blob(SHA256.hash(masterKey).bytes), .text(id)]
+            )
         }
         guard changed > 0, let record = try app(id: id) else { return nil }
         return NewAppKeys(record: record, masterKey: masterKey)
@@ -103,7 +115,12 @@ package final class ControlDatabase: Sendable {
             id: row.text(0) ?? "",
             name: row.text(1) ?? "",
             credentials: AppCredentials(
-                clientKey: row.text(2), restAPIKey: row.text(3), javascriptKey: row.text(4), masterKeyHash: hash))
+                clientKey: row.text(2),
+                restAPIKey: row.text(3),
+                javascriptKey: row.text(4),
+                masterKeyHash: hash
+            )
+        )
     }
 
     private static func text(_ text: String?) -> SQLiteValue {
@@ -124,11 +141,14 @@ package final class ControlDatabase: Sendable {
                         javascriptKey TEXT, masterKeyHash BLOB NOT NULL, createdAt INTEGER NOT NULL);
                     PRAGMA application_id=\(applicationID);
                     PRAGMA user_version=\(formatVersion);
-                    """)
+                    """
+                )
                 return
             }
             guard mark == applicationID else { throw ConfigurationError("it is another program's database") }
-            guard version <= formatVersion else { throw ConfigurationError("a later version of martlet wrote it") }
+            guard version <= formatVersion else {
+                throw ConfigurationError("a later version of martlet wrote it")
+            }
         }
     }
 

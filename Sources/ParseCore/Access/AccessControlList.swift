@@ -31,7 +31,8 @@ package struct AccessControlList: Hashable, Sendable {
                 member.key.utf8.allSatisfy({ $0 >= 0x20 })
             else { throw ParseError(.invalidACL, "Invalid ACL.") }
             for right in rights {
-                guard right.key == "read" || right.key == "write", right.value.boolValue != nil || right.value.isNull
+                guard right.key == "read" || right.key == "write",
+                    right.value.boolValue != nil || right.value.isNull
                 else { throw ParseError(.invalidACL, "Invalid ACL.") }
             }
             if rights["read"]?.boolValue == true { readers.append(member.key) }

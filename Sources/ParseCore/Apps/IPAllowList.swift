@@ -109,7 +109,9 @@ package struct IPAddress: Sendable, Hashable {
     private static func sixteen(_ text: String) -> [UInt8]? {
         let halves = split(text, at: "::")
         guard halves.count <= 2 else { return nil }
-        let groups = halves.map { half in half.isEmpty ? [] : half.split(separator: ":", omittingEmptySubsequences: false) }
+        let groups = halves.map { half in
+            half.isEmpty ? [] : half.split(separator: ":", omittingEmptySubsequences: false)
+        }
         var bytes: [[UInt8]] = []
         for (half, parts) in groups.enumerated() {
             var run: [UInt8] = []
@@ -119,7 +121,8 @@ package struct IPAddress: Sendable, Hashable {
                     run += four
                     continue
                 }
-                guard (1...4).contains(part.utf8.count), let value = UInt16(part, radix: 16), part.first != "+"
+                guard (1...4).contains(part.utf8.count), let value = UInt16(part, radix: 16),
+                    part.first != "+"
                 else { return nil }
                 run += [UInt8(value >> 8), UInt8(value & 0xFF)]
             }

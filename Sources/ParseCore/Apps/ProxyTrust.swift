@@ -16,6 +16,7 @@ package enum ProxyTrust: Sendable, Hashable {
     /// - Parameters:
     ///   - peer: The other end of the connection.
     ///   - forwardedFor: The header `X-Forwarded-For`; its last address is the one the nearest proxy saw.
+    /// - Returns: The address as text, which may be no address at all if a proxy says so.
     package func client(peer: String, forwardedFor: String?) -> String {
         let chain = (forwardedFor ?? "").split(separator: ",").map(Self.trimmed).filter { !$0.isEmpty }
         let hops = chain + [peer]
@@ -38,7 +39,8 @@ package enum ProxyTrust: Sendable, Hashable {
         case .nobody: false
         case .everybody: true
         case .hops(let count): count > 0
-        case .ranges(let ranges): IPAddress(peer).map { peer in ranges.contains { $0.contains(peer) } } ?? false
+        case .ranges(let ranges):
+            IPAddress(peer).map { peer in ranges.contains { $0.contains(peer) } } ?? false
         }
     }
 

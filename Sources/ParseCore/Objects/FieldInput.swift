@@ -35,7 +35,8 @@ package struct FieldInput: Sendable {
     }
 
     private static func operation(
-        _ name: String, _ object: JSONObject
+        _ name: String,
+        _ object: JSONObject
     ) throws(ParseError) -> (FieldType?, FieldChange) {
         switch name {
         case "Delete": return (nil, .unset)
@@ -61,7 +62,8 @@ package struct FieldInput: Sendable {
     }
 
     private static func typed(
-        _ name: String, _ object: JSONObject
+        _ name: String,
+        _ object: JSONObject
     ) throws(ParseError) -> (type: FieldType, value: FieldValue) {
         switch name {
         case "Date":
@@ -118,7 +120,9 @@ package struct FieldInput: Sendable {
             for member in object {
                 if member.key.utf8.contains(where: { $0 == UInt8(ascii: "$") || $0 == UInt8(ascii: ".") }) {
                     throw ParseError(
-                        .invalidNestedKey, "Nested keys should not contain the '$' or '.' characters")
+                        .invalidNestedKey,
+                        "Nested keys should not contain the '$' or '.' characters"
+                    )
                 }
                 try checkNestedKeys(member.value)
             }

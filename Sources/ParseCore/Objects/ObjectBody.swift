@@ -21,7 +21,9 @@ package struct ObjectBody: Sendable {
     ///
     /// - Parameters:
     ///   - body: The members that are fields; those with a meaning of their own to the class are taken out.
-    ///   - maintenanceFields: Hidden fields that this caller may write.
+    ///   - className: The class the object is of.
+    ///   - kind: Whether the object is new; only a change knows dotted paths.
+    ///   - app: Whose schema and options hold.
     /// - Throws: ``ParseError``: 105 for a name that cannot be a field, 111 for a value of another type than
     ///   the field has, 107, 108 or 121 for a malformed value, 123 for a malformed ACL, 140 for more fields
     ///   than a class may have.
@@ -41,7 +43,9 @@ package struct ObjectBody: Sendable {
         }
         guard grown.fieldNames.count <= Self.fieldLimit else {
             throw ParseError(
-                .exceededQuota, "The class \(className) cannot have more than \(Self.fieldLimit) fields.")
+                .exceededQuota,
+                "The class \(className) cannot have more than \(Self.fieldLimit) fields."
+            )
         }
         try app.options.requestKeywordDenylist.check(body)
         for name in grown.fieldNames.dropFirst(schema.fieldNames.count) {
@@ -74,7 +78,8 @@ package struct ObjectBody: Sendable {
     }
 
     private mutating func readCommonField(
-        _ member: JSONObject.Member, _ className: String
+        _ member: JSONObject.Member,
+        _ className: String
     ) throws(ParseError) -> Bool {
         switch member.key {
         case "objectId": return true
@@ -102,23 +107,29 @@ package struct ObjectBody: Sendable {
     }
 
     private mutating func readField(
-        _ member: JSONObject.Member, _ kind: Kind, schema: inout ClassSchema
+        _ member: JSONObject.Member,
+        _ kind: Kind,
+        schema: inout ClassSchema
     ) throws(ParseError) {
         let name = member.key
         if kind == .update, name.utf8.contains(UInt8(ascii: ".")) {
             return try readPath(member, schema: &schema)
         }
-        guard FieldName.isValid(name), name.utf8.count <= Self.nameLimit else { throw .invalidFieldName(name) }
+        guard FieldName.isValid(name), name.utf8.count <= Self.nameLimit else {
+            throw .invalidFieldName(name)
+        }
         let input = try FieldInput(member.value)
         try admit(name, input.type, into: &schema)
         if schema.type(of: name) != nil { changes.append((name, input.change)) }
     }
 
     private mutating func readPath(
-        _ member: JSONObject.Member, schema: inout ClassSchema
+        _ member: JSONObject.Member,
+        schema: inout ClassSchema
     ) throws(ParseError) {
         guard let path = FieldName.path(member.key), FieldName.isValid(path[0]), path[0] != "authData",
-            path.count > 1, path.count <= Self.pathLimit, !path.dropFirst().contains(where: { $0.contains("$") })
+            path.count > 1, path.count <= Self.pathLimit,
+            !path.dropFirst().contains(where: { $0.contains("$") })
         else {
             throw ParseError(.invalidKeyName, "Invalid field name for update: \(member.key)")
         }
@@ -131,7 +142,9 @@ package struct ObjectBody: Sendable {
 
     /// A field that the class does not have yet is added; `nil` fits every type and adds none.
     private func admit(
-        _ name: String, _ type: FieldType?, into schema: inout ClassSchema
+        _ name: String,
+        _ type: FieldType?,
+        into schema: inout ClassSchema
     ) throws(ParseError) {
         guard let type else { return }
         guard let existing = schema.type(of: name) else {

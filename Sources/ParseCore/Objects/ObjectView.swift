@@ -8,7 +8,9 @@ package enum ObjectView {
 
     /// The row with its common fields, those of the class in the order of the schema.
     package static func object(
-        of row: StoredRow, _ schema: ClassSchema?, hiding hidden: Set<String> = []
+        of row: StoredRow,
+        _ schema: ClassSchema?,
+        hiding hidden: Set<String> = []
     ) -> JSONObject {
         var object = JSONObject()
         object.append("objectId", .string(row.objectID))

@@ -181,7 +181,10 @@ package struct SchemaConflict: Sendable, Hashable {
 
 extension ParseError {
     package static func schemaMismatch(
-        _ className: String, _ field: String, expected: FieldType, got: FieldType
+        _ className: String,
+        _ field: String,
+        expected: FieldType,
+        got: FieldType
     ) -> ParseError {
         ParseError(
             .incorrectType,

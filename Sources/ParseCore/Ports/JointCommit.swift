@@ -5,7 +5,8 @@
 package actor JointCommit {
     private var missing: Int
     private var committed: Set<Int> = []
-    private var waiting: [(transaction: Transaction, continuation: CheckedContinuation<WriteOutcome, any Error>)] = []
+    private var waiting:
+        [(transaction: Transaction, continuation: CheckedContinuation<WriteOutcome, any Error>)] = []
     private var failure: (any Error)?
 
     package init(parts: Int) {
@@ -28,7 +29,9 @@ package actor JointCommit {
     }
 
     fileprivate func commit(
-        part: Int, _ transaction: Transaction, in app: App
+        part: Int,
+        _ transaction: Transaction,
+        in app: App
     ) async throws -> WriteOutcome {
         if let failure { throw failure }
         precondition(committed.insert(part).inserted, "a part of a joint commit writes once")
@@ -88,7 +91,9 @@ extension RequestContext {
 extension WriteOutcome {
     fileprivate mutating func removingFirst(_ count: Int) -> WriteOutcome {
         let share = WriteOutcome(
-            updatedRows: Array(updatedRows.prefix(count)), counts: Array(counts.prefix(count)))
+            updatedRows: Array(updatedRows.prefix(count)),
+            counts: Array(counts.prefix(count))
+        )
         updatedRows.removeFirst(count)
         counts.removeFirst(count)
         return share

@@ -31,7 +31,9 @@ package struct AuthData: Sendable {
         if json.isNull { throw .unsupportedProvider }
         guard let object = json.objectValue else {
             throw ParseError(
-                .incorrectType, "schema mismatch for _User.authData; expected Object but got another type")
+                .incorrectType,
+                "schema mismatch for _User.authData; expected Object but got another type"
+            )
         }
         var sent: [(String, JSONObject)] = []
         var removed: [String] = []
@@ -67,7 +69,9 @@ package struct AuthData: Sendable {
         var counting = JSONObject()
         for member in object {
             guard let data = member.value.objectValue, !data.isEmpty else { continue }
-            if app.providers[member.key]?.namesAccount(data) ?? (member.key != AnonymousProvider.name || data["id"] != "") {
+            if app.providers[member.key]?.namesAccount(data)
+                ?? (member.key != AnonymousProvider.name || data["id"] != "")
+            {
                 counting.append(member.key, member.value)
             }
         }

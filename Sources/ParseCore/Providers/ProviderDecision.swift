@@ -9,11 +9,17 @@ package enum ProviderDecision: Sendable {
 
     /// Looks for the owners.
     ///
-    /// - Parameter current: The user that is logged in or is being changed.
+    /// - Parameters:
+    ///   - authData: What was sent.
+    ///   - current: The user that is logged in or is being changed.
+    ///   - context: The request.
+    /// - Returns: Whose they are; data that are nobody's are validated already.
     /// - Throws: ``ParseError``: what a provider says; 208 when an account is another user's. The provider is
     ///   asked before that is said, so that ids cannot be probed.
     static func make(
-        _ authData: AuthData, current: String?, in context: RequestContext
+        _ authData: AuthData,
+        current: String?,
+        in context: RequestContext
     ) async throws -> ProviderDecision {
         let app = context.app
         let identities = authData.identities
@@ -24,7 +30,8 @@ package enum ProviderDecision: Sendable {
                 try await app.storage.users(owning: identities)
             }
         let isLocked = !context.principal.isMaster && owners.contains { $0.acl?.isLocked == true }
-        if let owner = owners.first, owners.count == 1, !isLocked, current == nil || current == owner.objectID {
+        if let owner = owners.first, owners.count == 1, !isLocked, current == nil || current == owner.objectID
+        {
             return .account(owner)
         }
         let validated = try await authData.validated(in: app)

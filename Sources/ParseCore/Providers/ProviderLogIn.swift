@@ -15,18 +15,24 @@ struct ProviderLogIn: Sendable {
         let stored = user.fields["authData"]?.objectValue ?? JSONObject()
         let changed = ValidatedAuthData(
             stored: validated.stored.filter { stored[$0.provider] != .object($0.data) },
-            response: validated.response)
+            response: validated.response
+        )
 
         var transaction = Transaction()
         transaction.add(
-            .require(className: SystemClasses.user, .id(user.objectID)), orThrow: .objectNotFound)
+            .require(className: SystemClasses.user, .id(user.objectID)),
+            orThrow: .objectNotFound
+        )
         if let change = changed.fieldChange(removing: []) {
             transaction.add(
                 .update(
                     RowUpdate(
                         className: SystemClasses.user,
                         predicate: .id(user.objectID),
-                        changes: [("authData", change)])))
+                        changes: [("authData", change)]
+                    )
+                )
+            )
             transaction.add(changed.steps(for: user.objectID, removing: []))
         }
         let session: NewSession? =
@@ -35,7 +41,8 @@ struct ProviderLogIn: Sendable {
                 for: user.objectID,
                 in: app,
                 createdWith: CreatedWith.logIn(authData.providers),
-                installationID: context.installationID)
+                installationID: context.installationID
+            )
             : nil
         if let session { transaction.add(session.steps) }
         let outcome = try await context.commit(transaction)

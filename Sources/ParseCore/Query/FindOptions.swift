@@ -16,7 +16,8 @@ package struct FindOptions: Sendable {
 
     private static let known: Set<String> = [
         "where", "order", "limit", "skip", "count", "keys", "excludeKeys", "include", "includeAll",
-        "redirectClassNameForKey", "readPreference", "includeReadPreference", "subqueryReadPreference", "hint",
+        "redirectClassNameForKey", "readPreference", "includeReadPreference", "subqueryReadPreference",
+        "hint",
         "explain", "comment",
     ]
     private static let defaultLimit = 100
@@ -40,7 +41,9 @@ package struct FindOptions: Sendable {
         }
         if parameters["redirectClassNameForKey"]?.isTruthy == true {
             throw ParseError(
-                .commandUnavailable, "The redirectClassNameForKey parameter is not supported yet.")
+                .commandUnavailable,
+                "The redirectClassNameForKey parameter is not supported yet."
+            )
         }
         filter = try Self.filter(parameters["where"])
         order = try Self.order(parameters["order"])
@@ -55,7 +58,9 @@ package struct FindOptions: Sendable {
 
     /// The typed query.
     package func query(
-        of className: String, _ schema: ClassSchema?, access: RowAccess
+        of className: String,
+        _ schema: ClassSchema?,
+        access: RowAccess
     ) throws(ParseError) -> RowQuery {
         RowQuery(
             className: className,
@@ -63,12 +68,15 @@ package struct FindOptions: Sendable {
             access: access,
             order: order,
             limit: limit,
-            skip: skip)
+            skip: skip
+        )
     }
 
     /// Runs the query, and the count if one is asked for.
     package func run(
-        _ query: RowQuery, in app: App, view: @Sendable (StoredRow) -> JSONObject
+        _ query: RowQuery,
+        in app: App,
+        view: @Sendable (StoredRow) -> JSONObject
     ) async throws -> JSONObject {
         var reply = JSONObject()
         let rows =
@@ -76,7 +84,8 @@ package struct FindOptions: Sendable {
             ? [] : try await app.reading { () throws(StorageError) in try await app.storage.find(query) }
         reply.append("results", .array(rows.map { .object(view($0)) }))
         if isCounted {
-            let count = try await app.reading { () throws(StorageError) in try await app.storage.count(query) }
+            let count = try await app.reading { () throws(StorageError) in try await app.storage.count(query)
+            }
             reply.append("count", .number(Double(count)))
         }
         return reply
@@ -139,7 +148,8 @@ extension Projection {
     package init(_ parameters: JSONObject) {
         self.init(
             keys: Self.names(parameters["keys"]).map { Set($0) },
-            excluded: Set(Self.names(parameters["excludeKeys"]) ?? []))
+            excluded: Set(Self.names(parameters["excludeKeys"]) ?? [])
+        )
     }
 
     private static func names(_ json: JSONValue?) -> [String]? {

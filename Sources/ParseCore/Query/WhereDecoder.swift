@@ -37,7 +37,9 @@ package struct WhereDecoder: Sendable {
     }
 
     private func predicate(
-        _ filter: JSONObject, depth: Int, _ conditions: inout Int
+        _ filter: JSONObject,
+        depth: Int,
+        _ conditions: inout Int
     ) throws(ParseError) -> Predicate {
         guard depth <= Self.depthLimit else {
             throw ParseError(.invalidQuery, "The query is nested more than \(Self.depthLimit) levels deep.")
@@ -59,7 +61,9 @@ package struct WhereDecoder: Sendable {
     }
 
     private func group(
-        _ member: JSONObject.Member, _ depth: Int, _ conditions: inout Int
+        _ member: JSONObject.Member,
+        _ depth: Int,
+        _ conditions: inout Int
     ) throws(ParseError) -> [Predicate] {
         guard let elements = member.value.arrayValue else {
             throw ParseError(.invalidQuery, "\(member.key) must be an array")
@@ -98,7 +102,8 @@ package struct WhereDecoder: Sendable {
     }
 
     private func constraint(
-        _ field: String, _ constraint: JSONObject.Member
+        _ field: String,
+        _ constraint: JSONObject.Member
     ) throws(ParseError) -> Predicate {
         let value = constraint.value
         switch constraint.key {
@@ -114,7 +119,8 @@ package struct WhereDecoder: Sendable {
             guard let flag = value.boolValue else { throw ParseError(.invalidJSON, "bad $exists value") }
             return .exists(field, flag)
         case "$regex", "$options", "$text", "$all", "$containedBy", "$nearSphere", "$maxDistance",
-            "$maxDistanceInMiles", "$maxDistanceInKilometers", "$maxDistanceInRadians", "$within", "$geoWithin",
+            "$maxDistanceInMiles", "$maxDistanceInKilometers", "$maxDistanceInRadians", "$within",
+            "$geoWithin",
             "$geoIntersects", "$inQuery", "$notInQuery", "$select", "$dontSelect", "$relatedTo":
             throw ParseError(.commandUnavailable, "The \(constraint.key) operator is not supported yet.")
         default: throw ParseError(.invalidJSON, "bad constraint: \(constraint.key)")

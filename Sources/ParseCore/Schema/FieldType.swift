@@ -6,7 +6,7 @@ package enum FieldType: Hashable, Sendable {
     /// Many objects of the named class.
     case relation(String)
 
-    /// The word of the schema API: `String`, `Pointer`, …
+    /// The word of the schema API, such as `String` or `Pointer`.
     package var wireName: String {
         switch self {
         case .string: "String"

@@ -13,7 +13,10 @@ extension App {
             return try await checked(session)
         }
         let ticket = sessions.ticket()
-        guard let found = try await reading({ () throws(StorageError) in try await storage.session(tokenHash: hash) }),
+        guard
+            let found = try await reading({ () throws(StorageError) in
+                try await storage.session(tokenHash: hash)
+            }),
             let user = found.user
         else { throw ParseError.invalidSessionToken }
         let session = AuthenticatedSession(
@@ -22,7 +25,8 @@ extension App {
             expiresAt: found.session.fields["expiresAt"]?.dateValue,
             updatedAt: found.session.updatedAt,
             user: user,
-            encodedUser: UserView(of: user, in: self, viewer: .owner).encodedPrefix)
+            encodedUser: UserView(of: user, in: self, viewer: .owner).encodedPrefix
+        )
         sessions.insert(session, ticket)
         return try await checked(session)
     }
@@ -45,7 +49,10 @@ extension App {
                     predicate: .id(session.sessionID),
                     changes: [("expiresAt", .set(.date(now.adding(seconds: options.sessionLength))))],
                     updatedAt: now,
-                    mustMatch: false)))
+                    mustMatch: false
+                )
+            )
+        )
         _ = try await commit(transaction)
         sessions.invalidate(userID: session.userID)
     }

@@ -27,7 +27,8 @@ package struct CreateSession: Sendable {
             in: app,
             createdWith: CreatedWith.create,
             installationID: values["installationId"]?.stringValue,
-            fields: values)
+            fields: values
+        )
         var transaction = Transaction(schemaChanges: fields.schemaChanges)
         transaction.add(.requireSession(caller), orThrow: .invalidSessionToken)
         transaction.add(session.steps)
@@ -52,14 +53,16 @@ package struct CreateSession: Sendable {
             objectID: app.environment.newObjectID(),
             createdAt: now,
             updatedAt: now,
-            fields: try fields.initialValues())
+            fields: try fields.initialValues()
+        )
         var transaction = Transaction(schemaChanges: fields.schemaChanges)
         transaction.add(.insert(className: SystemClasses.session, row))
         _ = try await context.commit(transaction)
         return SaveReply(
             body: ["objectId": .string(row.objectID), "createdAt": .string(now.iso8601)],
             location: .session(row.objectID),
-            isNew: true)
+            isNew: true
+        )
     }
 }
 
@@ -97,8 +100,11 @@ package struct UpdateSession: Sendable {
                     className: SystemClasses.session,
                     predicate: try SessionAccess.reachable(sessionID, by: context.principal),
                     changes: fields.changes,
-                    updatedAt: now)),
-            orThrow: .objectNotFound)
+                    updatedAt: now
+                )
+            ),
+            orThrow: .objectNotFound
+        )
         let outcome = try await context.commit(transaction)
         let row = outcome.updatedRows[position].first
         if let userID = row?.userID { app.sessions.invalidate(userID: userID) }
@@ -136,7 +142,8 @@ package struct DeleteSession: Sendable {
         }
         transaction.add(
             .delete(RowDeletion(className: SystemClasses.session, predicate: predicate)),
-            orThrow: .objectNotFoundForDelete)
+            orThrow: .objectNotFoundForDelete
+        )
         _ = try await context.commit(transaction)
         if let userID = row.userID { app.sessions.invalidate(userID: userID) }
         return [:]

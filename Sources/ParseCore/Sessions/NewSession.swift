@@ -10,7 +10,10 @@ package struct NewSession: Sendable {
     private let installationID: String?
 
     /// - Parameters:
+    ///   - userID: Whose session it is.
+    ///   - app: Whose options set its end.
     ///   - createdWith: How it came to be; `nil` for the one after a password change.
+    ///   - installationID: Where it is used; one that is empty counts as none.
     ///   - fields: Further fields of the row.
     package init(
         for userID: String,
@@ -39,7 +42,8 @@ package struct NewSession: Sendable {
             hidden: [
                 HiddenField.tokenHash: .binary(SHA256.hash(token).bytes),
                 HiddenField.tokenTail: .string(String(token.suffix(4))),
-            ])
+            ]
+        )
     }
 
     /// Stores it; an older session of the same user on the same installation ends.
@@ -53,7 +57,10 @@ package struct NewSession: Sendable {
                         predicate: .all([
                             .pointsTo(user: userID), .equal("installationId", .string(installationID)),
                         ]),
-                        mustMatch: false)))
+                        mustMatch: false
+                    )
+                )
+            )
         }
         steps.append(.insert(className: SystemClasses.session, row))
         return steps
@@ -65,7 +72,11 @@ extension WriteStep {
     package static func endSessions(of userID: String) -> WriteStep {
         .delete(
             RowDeletion(
-                className: SystemClasses.session, predicate: .pointsTo(user: userID), mustMatch: false))
+                className: SystemClasses.session,
+                predicate: .pointsTo(user: userID),
+                mustMatch: false
+            )
+        )
     }
 
     /// Holds the write back unless the session it acts for still lives: one that ended while the request was

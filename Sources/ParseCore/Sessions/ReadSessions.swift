@@ -33,7 +33,8 @@ package struct GetSession: Sendable {
         let query = RowQuery(
             className: SystemClasses.session,
             predicate: .all([.id(sessionID), try SessionAccess.ownRows(of: context.principal)]),
-            limit: 1)
+            limit: 1
+        )
         let app = context.app
         let rows = try await app.reading { () throws(StorageError) in try await app.storage.find(query) }
         guard let row = rows.first else { throw ParseError.objectNotFound }

@@ -21,7 +21,10 @@ package struct SweepSessions: Sendable {
                         className: SystemClasses.session,
                         predicate: .compare("expiresAt", .less, .date(deadline)),
                         mustMatch: false,
-                        limit: Self.batch)))
+                        limit: Self.batch
+                    )
+                )
+            )
             let removed = try await app.commit(transaction).counts.first ?? 0
             total += removed
             if removed < Self.batch { break }

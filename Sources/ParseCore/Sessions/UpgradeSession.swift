@@ -25,7 +25,8 @@ package struct UpgradeSession: Sendable {
             for: userID,
             in: app,
             createdWith: CreatedWith.upgrade,
-            installationID: context.installationID)
+            installationID: context.installationID
+        )
         transaction.add(session.steps)
         _ = try await context.commit(transaction)
         app.sessions.invalidate(userID: userID)
@@ -36,7 +37,9 @@ package struct UpgradeSession: Sendable {
 
     /// The old token is spent by the upgrade.
     private func legacyUser(
-        _ token: String, in app: App, _ transaction: inout Transaction
+        _ token: String,
+        in app: App,
+        _ transaction: inout Transaction
     ) async throws -> String {
         let unknown = ParseError(.invalidSessionToken, "invalid legacy session token")
         let predicate = Predicate.hidden(HiddenField.legacyTokenHash, LegacyToken.stored(token))
@@ -48,8 +51,11 @@ package struct UpgradeSession: Sendable {
                 RowUpdate(
                     className: SystemClasses.user,
                     predicate: .all([.id(user.objectID), predicate]),
-                    hidden: [HiddenField.legacyTokenHash: nil])),
-            orThrow: unknown)
+                    hidden: [HiddenField.legacyTokenHash: nil]
+                )
+            ),
+            orThrow: unknown
+        )
         return user.objectID
     }
 }

@@ -51,7 +51,8 @@ package struct Credentials: Sendable {
             .all([
                 .id(user.objectID),
                 .hidden(HiddenField.passwordHash, user.hidden[HiddenField.passwordHash] ?? .null),
-            ]))
+            ])
+        )
     }
 
     /// `nil` when one of them is no text, which no user matches.
@@ -74,7 +75,10 @@ package struct Credentials: Sendable {
     }
 
     private func rehashed(
-        _ user: StoredRow, _ password: String, _ hash: String?, in context: RequestContext
+        _ user: StoredRow,
+        _ password: String,
+        _ hash: String?,
+        in context: RequestContext
     ) async throws -> StoredRow {
         let app = context.app
         guard let hash, PasswordHash.needsRehash(hash, for: app.environment.passwords.algorithm) else {
@@ -88,7 +92,10 @@ package struct Credentials: Sendable {
                 RowUpdate(
                     className: SystemClasses.user,
                     predicate: .id(user.objectID),
-                    hidden: [HiddenField.passwordHash: .string(fresh)])))
+                    hidden: [HiddenField.passwordHash: .string(fresh)]
+                )
+            )
+        )
         _ = try await app.commit(transaction)
         var user = user
         user.hidden[HiddenField.passwordHash] = .string(fresh)

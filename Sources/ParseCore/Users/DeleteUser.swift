@@ -23,8 +23,11 @@ package struct DeleteUser: Sendable {
                 RowDeletion(
                     className: SystemClasses.user,
                     predicate: .id(userID),
-                    access: context.principal.access)),
-            orThrow: context.principal.isUnrestricted ? .objectNotFound : .insufficientAuth)
+                    access: context.principal.access
+                )
+            ),
+            orThrow: context.principal.isUnrestricted ? .objectNotFound : .insufficientAuth
+        )
         transaction.add(.endSessions(of: userID))
         transaction.add(.unlink(userID: userID, providers: nil))
         _ = try await context.commit(transaction)

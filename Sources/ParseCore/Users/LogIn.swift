@@ -23,7 +23,8 @@ package struct LogIn: Sendable {
             for: user.objectID,
             in: app,
             createdWith: CreatedWith.logIn,
-            installationID: context.installationID)
+            installationID: context.installationID
+        )
         transaction.add(session.steps)
         let outcome = try await context.commit(transaction)
         app.sessions.invalidate(userID: user.objectID)
@@ -37,7 +38,9 @@ package struct LogIn: Sendable {
     /// Providers are asked after the password was found right, and never say that an id is another user's
     /// before they vouched for it.
     private func linked(
-        _ user: StoredRow, _ transaction: inout Transaction, in context: RequestContext
+        _ user: StoredRow,
+        _ transaction: inout Transaction,
+        in context: RequestContext
     ) async throws -> ValidatedAuthData? {
         guard let authData else { return nil }
         let sent = try AuthData(authData)
@@ -53,7 +56,10 @@ package struct LogIn: Sendable {
                     RowUpdate(
                         className: SystemClasses.user,
                         predicate: .id(user.objectID),
-                        changes: [("authData", change)])))
+                        changes: [("authData", change)]
+                    )
+                )
+            )
             transaction.add(validated.steps(for: user.objectID, removing: []))
         }
         return validated
@@ -88,18 +94,23 @@ package struct LogInAs: Sendable {
         }
         guard !context.principal.isReadOnly else {
             throw ParseError(
-                .operationForbidden, "read-only masterKey isn't allowed to login as another user.")
+                .operationForbidden,
+                "read-only masterKey isn't allowed to login as another user."
+            )
         }
         guard let userID, userID.isTruthy else {
             throw ParseError(.invalidValue, "userId must not be empty, null, or undefined")
         }
         let notFound = ParseError(.objectNotFound, "user not found")
-        guard let id = userID.stringValue, let user = try await context.app.user(id: id) else { throw notFound }
+        guard let id = userID.stringValue, let user = try await context.app.user(id: id) else {
+            throw notFound
+        }
         let session = NewSession(
             for: id,
             in: context.app,
             createdWith: CreatedWith.masterKey,
-            installationID: context.installationID)
+            installationID: context.installationID
+        )
         var transaction = Transaction()
         transaction.add(.require(className: SystemClasses.user, .id(id)), orThrow: notFound)
         transaction.add(session.steps)

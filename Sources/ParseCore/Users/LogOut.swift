@@ -26,7 +26,10 @@ package struct LogOut: Sendable {
                 RowDeletion(
                     className: SystemClasses.session,
                     predicate: .hidden(HiddenField.tokenHash, .binary(hash.bytes)),
-                    mustMatch: false)))
+                    mustMatch: false
+                )
+            )
+        )
         _ = try await context.commit(transaction)
         if let userID { app.sessions.invalidate(userID: userID) }
         return [:]

@@ -68,7 +68,8 @@ package struct GetUser: Sendable {
             className: SystemClasses.user,
             predicate: .id(userID),
             access: context.principal.access,
-            limit: 1)
+            limit: 1
+        )
         let rows = try await app.reading { () throws(StorageError) in try await app.storage.find(query) }
         guard let row = rows.first else { throw ParseError.objectNotFound }
         let object = ObjectView.projected(UserView(of: row, in: context).object, projection)
@@ -107,14 +108,18 @@ package struct FindUsers: Sendable {
                 field == "authData" || (UserView.protectedFields.contains(field) && !isOwnRow)
             guard !isRefused else {
                 throw ParseError(
-                    .operationForbidden, "This user is not allowed to query \(path) on class _User")
+                    .operationForbidden,
+                    "This user is not allowed to query \(path) on class _User"
+                )
             }
         }
         for key in options.order {
             let field = FieldName.root(of: key.field)
             guard field != "authData", !UserView.protectedFields.contains(field) else {
                 throw ParseError(
-                    .operationForbidden, "This user is not allowed to sort by \(key.field) on class _User")
+                    .operationForbidden,
+                    "This user is not allowed to sort by \(key.field) on class _User"
+                )
             }
         }
     }

@@ -69,7 +69,8 @@ package struct SignUp: Sendable {
             let type = try FieldInput(id).type ?? .object
             throw .schemaMismatch(SystemClasses.user, "objectId", expected: .string, got: type)
         }
-        guard text.utf8.count <= 255, text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") })
+        guard text.utf8.count <= 255,
+            text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") })
         else { throw ParseError(.invalidKeyName, "objectId is an invalid field name.") }
         return text
     }
@@ -118,14 +119,17 @@ package struct SignUp: Sendable {
             updatedAt: dates.updated,
             acl: acl,
             fields: values,
-            hidden: hidden)
+            hidden: hidden
+        )
         return Draft(row: row, generatedUsername: generated)
     }
 
     /// None for the installation `cloud`, which stands for the server itself, and none for a user that a
     /// logged-in one makes from an account at a provider.
     private func session(
-        for userID: String, _ validated: ValidatedAuthData?, in context: RequestContext
+        for userID: String,
+        _ validated: ValidatedAuthData?,
+        in context: RequestContext
     ) -> NewSession? {
         guard context.installationID != "cloud" else { return nil }
         if validated != nil, context.principal.session != nil { return nil }
@@ -133,11 +137,15 @@ package struct SignUp: Sendable {
             for: userID,
             in: context.app,
             createdWith: validated.map { CreatedWith.logIn($0.stored.map(\.provider)) } ?? CreatedWith.signUp,
-            installationID: context.installationID)
+            installationID: context.installationID
+        )
     }
 
     private func reply(
-        _ draft: Draft, _ fields: ObjectBody, _ validated: ValidatedAuthData?, _ session: NewSession?
+        _ draft: Draft,
+        _ fields: ObjectBody,
+        _ validated: ValidatedAuthData?,
+        _ session: NewSession?
     ) -> SaveReply {
         var reply: JSONObject = [
             "objectId": .string(draft.row.objectID), "createdAt": .string(draft.row.createdAt.iso8601),

@@ -32,7 +32,12 @@ package struct UpdateUser: Sendable {
         if body["id"]?.isTruthy == true {
             throw ParseError(.invalidKeyName, "id is an invalid field name.")
         }
-        let fields = try ObjectBody(withoutID(user.fields), className: SystemClasses.user, kind: .update, in: app)
+        let fields = try ObjectBody(
+            withoutID(user.fields),
+            className: SystemClasses.user,
+            kind: .update,
+            in: app
+        )
         try user.checkRemovals()
         try await app.checkUnique(user, except: userID)
         if case .nobody = context.principal {
@@ -99,7 +104,10 @@ package struct UpdateUser: Sendable {
     }
 
     private func rowUpdate(
-        _ user: UserBody, _ fields: ObjectBody, _ link: Link?, in context: RequestContext
+        _ user: UserBody,
+        _ fields: ObjectBody,
+        _ link: Link?,
+        in context: RequestContext
     ) async throws -> RowUpdate {
         var changes = fields.changes.filter { $0.field != "password" }
         for index in changes.indices where changes[index].field == "email" {
@@ -124,7 +132,8 @@ package struct UpdateUser: Sendable {
             changes: changes,
             hidden: hidden,
             acl: acl,
-            updatedAt: context.app.now)
+            updatedAt: context.app.now
+        )
     }
 
     /// After a new password the owner goes on with a new session; the master key gets one for a user it links
@@ -139,6 +148,7 @@ package struct UpdateUser: Sendable {
             for: userID,
             in: context.app,
             createdWith: createdWith,
-            installationID: context.installationID)
+            installationID: context.installationID
+        )
     }
 }

@@ -63,7 +63,9 @@ package struct UserBody: Sendable {
     package func checkEmailVerified(by principal: Principal) throws(ParseError) {
         if emailVerified != nil, !principal.isUnrestricted {
             throw ParseError(
-                .operationForbidden, "Clients aren't allowed to manually update email verification.")
+                .operationForbidden,
+                "Clients aren't allowed to manually update email verification."
+            )
         }
     }
 
@@ -135,7 +137,8 @@ extension App {
     private static func translated(_ error: PasswordHashError) -> any Error {
         switch error {
         case .queueFull: ParseError.busyHashing
-        case .passwordContainsNUL: ParseError(.validationError, "A password cannot contain the character NUL.")
+        case .passwordContainsNUL:
+            ParseError(.validationError, "A password cannot contain the character NUL.")
         default: error
         }
     }

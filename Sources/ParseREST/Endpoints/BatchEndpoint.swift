@@ -34,7 +34,8 @@ struct Batch: Sendable {
         if let limit, requests.count > limit, !request.context.principal.isUnrestricted {
             throw ParseError(
                 .invalidJSON,
-                "Batch request contains \(requests.count) sub-requests, which exceeds the limit of \(limit).")
+                "Batch request contains \(requests.count) sub-requests, which exceeds the limit of \(limit)."
+            )
         }
         var parts: [Part] = []
         parts.reserveCapacity(requests.count)
@@ -55,12 +56,16 @@ struct Batch: Sendable {
         }
         guard
             let match = router.match(
-                method: HTTPMethod(rawValue: method), path: path, caseInsensitive: false)
+                method: HTTPMethod(rawValue: method),
+                path: path,
+                caseInsensitive: false
+            )
         else { throw ParseError(.invalidJSON, "cannot route \(method) \(path)") }
         return Part(
             endpoint: match.endpoint,
             parameters: match.parameters,
-            body: entry["body"]?.objectValue ?? JSONObject())
+            body: entry["body"]?.objectValue ?? JSONObject()
+        )
     }
 
     /// The path below the mount point; `nil` when it does not begin with one.
@@ -121,7 +126,9 @@ struct Batch: Sendable {
     }
 
     private func reply(
-        of part: Part, _ request: RESTRequest, _ context: RequestContext
+        of part: Part,
+        _ request: RESTRequest,
+        _ context: RequestContext
     ) async throws -> JSONValue {
         var request = request
         request.context = context

@@ -23,7 +23,8 @@ private enum ServerInfo {
             "cloudCode": ["jobs": false],
             "logs": ["level": false, "size": false, "order": false, "until": false, "from": false],
             "push": [
-                "immediatePush": false, "scheduledPush": false, "storedPushData": false, "pushAudiences": false,
+                "immediatePush": false, "scheduledPush": false, "storedPushData": false,
+                "pushAudiences": false,
                 "localization": false,
             ],
             "schemas": [

@@ -20,7 +20,8 @@ extension Endpoint {
     static let getUser = Endpoint(.isPlainRead) { request in
         let projection = try GetOptions.projection(request.readParameters)
         return RESTReply(
-            try await GetUser(userID: request.objectID, projection: projection).run(in: request.context))
+            try await GetUser(userID: request.objectID, projection: projection).run(in: request.context)
+        )
     }
 
     static let updateUser = Endpoint { request in
@@ -59,7 +60,8 @@ extension Endpoint {
         throw ParseError(
             .internalServerError,
             "An appName, publicServerURL, and emailAdapter are required for password reset and email "
-                + "verification functionality.")
+                + "verification functionality."
+        )
     }
 }
 
@@ -76,6 +78,9 @@ extension RESTRequest {
             return Credentials(username: body["username"], email: body["email"], password: body["password"])
         }
         return Credentials(
-            username: queryText("username"), email: queryText("email"), password: queryText("password"))
+            username: queryText("username"),
+            email: queryText("email"),
+            password: queryText("password")
+        )
     }
 }

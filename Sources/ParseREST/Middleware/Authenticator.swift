@@ -39,7 +39,10 @@ struct Authenticator: Sendable {
     /// - Throws: ``ParseError/unauthorized`` for a client without a key and for a master key from an address
     ///   that may not use it; 209 for a session that does not live.
     func principal(
-        _ keys: RequestKeys, _ app: App, client address: String, _ traits: Endpoint.Traits
+        _ keys: RequestKeys,
+        _ app: App,
+        client address: String,
+        _ traits: Endpoint.Traits
     ) async throws -> Principal {
         if let key = keys.keys.maintenanceKey, app.withCredentials({ $0.acceptsMaintenance(key) }) {
             guard app.options.maintenanceKeyIPs.contains(address) else { throw ParseError.unauthorized }

@@ -23,7 +23,8 @@ struct CORS: Sendable {
         let allowed = ([Self.headers] + options.allowHeaders).joined(separator: ", ")
         fixedPart = Array(
             ("Access-Control-Allow-Methods: \(Self.methods)\r\nAccess-Control-Allow-Headers: \(allowed)\r\n"
-                + "Access-Control-Expose-Headers: \(Self.exposed)\r\n").utf8)
+                + "Access-Control-Expose-Headers: \(Self.exposed)\r\n").utf8
+        )
         whole = allowedOrigins.count < 2 ? Self.line(origin: allowedOrigins.first ?? "*") + fixedPart : nil
         wholeWithJSON = whole.map { $0 + Self.jsonType }
     }

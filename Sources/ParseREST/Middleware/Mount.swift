@@ -14,7 +14,9 @@ package enum Mount {
 
     private static func begins(_ path: String, with prefix: String) -> Bool {
         path.utf8.count >= prefix.utf8.count
-            && zip(path.utf8, prefix.utf8).allSatisfy { $0 == $1 || ($0 | 0x20 == $1 && $1 >= UInt8(ascii: "a")) }
+            && zip(path.utf8, prefix.utf8).allSatisfy {
+                $0 == $1 || ($0 | 0x20 == $1 && $1 >= UInt8(ascii: "a"))
+            }
     }
 
     /// The path of an absolute URL, without a slash at the end.

@@ -13,7 +13,9 @@ package struct DecodedRequest: Sendable {
 
     /// Reads the body and the method override.
     ///
-    /// - Parameter maxBodyBytes: For a compressed body, what it may hold at most.
+    /// - Parameters:
+    ///   - request: As HTTP delivered it.
+    ///   - maxBodyBytes: For a compressed body, what it may hold at most.
     /// - Throws: ``RequestRefusal``: 400 for malformed JSON, 413 for too much of it, 415 for a charset or
     ///   encoding that is not known; ``ParseError`` 107 for a cloud context that is no object.
     package init(_ request: HTTPRequest, maxBodyBytes: Int) throws {
@@ -98,7 +100,8 @@ private struct MediaType {
             String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
         }
         name = parts.first?.lowercased() ?? ""
-        charset = parts.dropFirst().lazy
+        charset =
+            parts.dropFirst().lazy
             .compactMap { part -> String? in
                 let pair = part.split(separator: "=", maxSplits: 1).map(String.init)
                 guard pair.count == 2, pair[0].lowercased() == "charset" else { return nil }

@@ -23,11 +23,14 @@ struct LogInCLITests {
         folder = try TemporaryFolder()
         server = try await ServerProcess(
             dataFolder: folder.path + "/data",
-            arguments: ["--app-id", "cli-app", "--client-key", "client", "--master-key", "master"])
+            arguments: ["--app-id", "cli-app", "--client-key", "client", "--master-key", "master"]
+        )
     }
 
     private func run(
-        _ words: String..., input: String? = nil, secretService: Bool
+        _ words: String...,
+        input: String? = nil,
+        secretService: Bool
     ) async throws -> ProgramRun.Result {
         var environment = [
             "HOME": folder.path, "PARSE_SERVER_URL": "http://127.0.0.1:\(server.port)/parse",
@@ -38,7 +41,10 @@ struct LogInCLITests {
             environment["PARSE_SWIFT_SECRET_SERVICE"] = "off"
         }
         return try await ProgramRun.run(
-            [try #require(Surroundings.logInCLI)] + words, environment: environment, input: input)
+            [try #require(Surroundings.logInCLI)] + words,
+            environment: environment,
+            input: input
+        )
     }
 
     @Test func `without a Secret Service the session is kept in a private file`() async throws {
@@ -51,7 +57,13 @@ struct LogInCLITests {
     }
 
     private func story(secretService: Bool) async throws {
-        let signUp = try await run("signup", "alice", "-", input: password + "\n", secretService: secretService)
+        let signUp = try await run(
+            "signup",
+            "alice",
+            "-",
+            input: password + "\n",
+            secretService: secretService
+        )
         #expect(signUp.status == 0, "\(signUp.errors)")
         #expect(signUp.output == "Signed up and logged in as alice.\n")
 

@@ -19,7 +19,9 @@ struct RealServer {
         folder = try TemporaryFolder()
         process = try await ServerProcess(
             dataFolder: folder.path + "/data",
-            arguments: ["--app-id", "app", "--client-key", "client", "--master-key", Self.masterKey] + arguments)
+            arguments: ["--app-id", "app", "--client-key", "client", "--master-key", Self.masterKey]
+                + arguments
+        )
         start()
     }
 
@@ -30,7 +32,8 @@ struct RealServer {
             clientKey: "client",
             masterKey: Self.masterKey,
             serverURL: url,
-            keyValueStore: AppStore(recording: store))
+            keyValueStore: AppStore(recording: store)
+        )
     }
 
     var url: URL {
@@ -41,13 +44,18 @@ struct RealServer {
     }
 
     /// Asks the server directly, past the SDK.
-    func get(_ path: String, token: String? = nil, master: Bool = false) async throws -> (status: Int, body: Data) {
+    func get(_ path: String, token: String? = nil, master: Bool = false) async throws -> (
+        status: Int, body: Data
+    ) {
         try await send("GET", path, token: token, master: master)
     }
 
     /// Sends a request without a body, past the SDK.
     func send(
-        _ method: String, _ path: String, token: String? = nil, master: Bool = false
+        _ method: String,
+        _ path: String,
+        token: String? = nil,
+        master: Bool = false
     ) async throws -> (status: Int, body: Data) {
         var request = URLRequest(url: url.appendingPathComponent(path))
         request.httpMethod = method

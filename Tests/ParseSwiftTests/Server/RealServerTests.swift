@@ -35,14 +35,17 @@ extension SDK {
             let server = try await RealServer()
             try Self.signUpAndOutSynchronously()
             let logged: User = try await withCheckedThrowingContinuation { continuation in
-                User.login(username: "sync", password: "pw", callbackQueue: .global()) { continuation.resume(with: $0) }
+                User.login(username: "sync", password: "pw", callbackQueue: .global()) {
+                    continuation.resume(with: $0)
+                }
             }
             #expect(logged.username == "sync")
             let fetched: User = try await withCheckedThrowingContinuation { continuation in
                 logged.fetch(callbackQueue: .global()) { continuation.resume(with: $0) }
             }
             #expect(fetched.objectId == logged.objectId)
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            try await withCheckedThrowingContinuation {
+                (continuation: CheckedContinuation<Void, any Error>) in
                 User.logout(callbackQueue: .global()) { continuation.resume(with: $0.mapError { $0 }) }
             }
             let again = try await User.login(username: "sync", password: "pw")
@@ -67,7 +70,10 @@ extension SDK {
             ("alice", "", .userPasswordMissing, "password is required."),
         ])
         func `a refused log-in says why and leaves nobody logged in`(
-            name: String, password: String, code: ParseError.Code, message: String
+            name: String,
+            password: String,
+            code: ParseError.Code,
+            message: String
         ) async throws {
             let server = try await RealServer()
             defer { withExtendedLifetime(server) {} }
@@ -105,11 +111,14 @@ extension SDK {
             #expect(try await server.get("users/me", token: oldToken).status == 400)
             _ = try await User.current?.fetch()
             try await User.logout()
-            await #expect(throws: ParseError.self) { try await User.login(username: "alice", password: "old") }
+            await #expect(throws: ParseError.self) {
+                try await User.login(username: "alice", password: "old")
+            }
             _ = try await User.login(username: "alice", password: "new")
         }
 
-        @Test func `a save changes what changed, removes what was set to nil, and nothing else`() async throws {
+        @Test func `a save changes what changed, removes what was set to nil, and nothing else`() async throws
+        {
             let server = try await RealServer()
             var new = User(username: "alice", email: "alice@example.com", password: "pw")
             new.age = 25
@@ -201,7 +210,9 @@ extension SDK {
             for call in [User.passwordReset(email:options:), User.verificationEmail(email:options:)]
                 as [(String, API.Options) async throws -> Void]
             {
-                let error = try await #require(throws: ParseError.self) { try await call("a@example.com", []) }
+                let error = try await #require(throws: ParseError.self) {
+                    try await call("a@example.com", [])
+                }
                 #expect(error.code == .internalServer)
                 #expect(error.message.hasPrefix("An appName, publicServerURL, and emailAdapter are required"))
             }
