@@ -10,10 +10,7 @@ struct User: ParseUser {
 }
 
 ParseSwift.initialize(
-    applicationId: "YOUR_APP_ID",
-    clientKey: "YOUR_CLIENT_KEY",
-    serverURL: URL(string: "http://127.0.0.1:1337/parse")!
-)
+    applicationId: "YOUR_APP_ID", clientKey: "YOUR_CLIENT_KEY", serverURL: URL(string: "http://127.0.0.1:1337/parse")!)
 let user = try User.current ?? User.login(username: "alice", password: "correct horse battery staple")
 print("Hello, \(user.username ?? "")!")
 try User.logout()

@@ -35,6 +35,7 @@ package final class EventLoop: TaskExecutor {
     nonisolated(unsafe) private var draining: [Work] = []
     nonisolated(unsafe) private var isDraining = false
     nonisolated(unsafe) private var isIdleOn = false
+    // SAFETY: touched on the loop's own thread only.
     nonisolated(unsafe) private var timers = TimerQueue()
     private let cancelledTimers = CancelledTimers()
 

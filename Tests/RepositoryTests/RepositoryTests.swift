@@ -109,7 +109,7 @@ import Testing
 
     private static func importedModule(_ line: Substring) -> String? {
         line.firstMatch(
-            of: /^\s*(?:@\w+(?:\([^)]*\))? )?(?:public |package |internal )?import (?:struct |func )?(\w+)/
+            of: /^ {0,4}(?:@\w+(?:\([^)]*\))? )?(?:public |package |internal )?import (?:struct |func )?(\w+)/
         )
         .map { String($0.1) }
     }
