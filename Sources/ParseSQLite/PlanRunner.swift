@@ -16,6 +16,9 @@ struct PlanRunner {
             case .require(let className, let predicate):
                 count = try exists(className, predicate) ? 1 : 0
                 if count == 0 { throw StorageError.noMatch(step: position) }
+            case .requireAccount(let identity, let userID):
+                count = try owner(of: identity) == userID ? 1 : 0
+                if count == 0 { throw StorageError.noMatch(step: position) }
             case .insert(let className, let row):
                 try insert(row, into: try schema.layout(className))
                 count = 1
@@ -143,14 +146,17 @@ struct PlanRunner {
             [.text(identity.provider), .text(identity.id), .text(userID)]
         )
         guard inserted == 0 else { return inserted }
-        let owner = try connection.first(
-            "SELECT userId FROM \"$accounts\" WHERE provider=? AND id=?",
-            [.text(identity.provider), .text(identity.id)]
-        ) { $0.text(0) ?? "" }
-        guard owner == userID else {
+        guard try owner(of: identity) == userID else {
             throw StorageError.duplicate(.providerAccount(provider: identity.provider))
         }
         return 0
+    }
+
+    private func owner(of identity: ProviderIdentity) throws -> String? {
+        try connection.first(
+            "SELECT userId FROM \"$accounts\" WHERE provider=? AND id=?",
+            [.text(identity.provider), .text(identity.id)]
+        ) { $0.text(0) ?? "" }
     }
 
     private func unlink(_ userID: String, _ providers: [String]?) throws -> Int {

@@ -54,6 +54,8 @@ package struct WritePlan: Sendable {
 package enum WriteStep: Sendable {
     /// Nothing is written unless such a row is there; fails with ``StorageError/noMatch(step:)``.
     case require(className: String, Predicate)
+    /// Nothing is written unless the account at the provider is this user's; fails as ``require(className:_:)``.
+    case requireAccount(ProviderIdentity, userID: String)
     case insert(className: String, StoredRow)
     case update(RowUpdate)
     case delete(RowDeletion)

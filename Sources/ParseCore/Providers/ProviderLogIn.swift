@@ -23,6 +23,14 @@ struct ProviderLogIn: Sendable {
             .require(className: SystemClasses.user, .id(user.objectID)),
             orThrow: .objectNotFound
         )
+        // An account that was taken off the user meanwhile, as a new password does with an anonymous id, logs
+        // nobody in any more.
+        for identity in authData.identities where stored[identity.provider]?["id"] == .string(identity.id) {
+            transaction.add(
+                .requireAccount(identity, userID: user.objectID),
+                orThrow: .accountAlreadyLinked
+            )
+        }
         if let change = changed.fieldChange(removing: []) {
             transaction.add(
                 .update(
