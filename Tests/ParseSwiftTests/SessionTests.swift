@@ -252,7 +252,8 @@ extension SDK {
             box.server.answer { request in
                 guard request.method == "PUT" else { return .error(209, "Invalid session token") }
                 var response = MockServer.Response.json(
-                    #"{"updatedAt":"2024-10-25T21:13:17.123Z","sessionToken":"r:new"}"#)
+                    #"{"updatedAt":"2024-10-25T21:13:17.123Z","sessionToken":"r:new"}"#
+                )
                 response.gate = gate
                 return response
             }

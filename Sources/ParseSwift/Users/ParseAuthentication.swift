@@ -61,7 +61,9 @@ extension ParseAuthentication {
 
     /// Takes the identity off the user, who must be the current one, and calls back.
     public func unlink(
-        _ user: AuthenticatedUser, options: API.Options = [], callbackQueue: DispatchQueue = .main,
+        _ user: AuthenticatedUser,
+        options: API.Options = [],
+        callbackQueue: DispatchQueue = .main,
         completion: @escaping (Result<AuthenticatedUser, ParseError>) -> Void
     ) {
         user.unlink(__type, options: options, callbackQueue: callbackQueue, completion: completion)
@@ -72,7 +74,8 @@ extension ParseAuthentication {
     /// - Throws: ``ParseError``.
     @discardableResult
     public func unlink(
-        _ user: AuthenticatedUser, options: API.Options = []
+        _ user: AuthenticatedUser,
+        options: API.Options = []
     ) async throws -> AuthenticatedUser {
         try await user.unlink(__type, options: options)
     }
