@@ -8,6 +8,8 @@
     /// Whether there is one is decided once per process by storing something: a lookup cannot tell a locked
     /// store from an empty one. A service that does not answer within two seconds is given up for the life
     /// of the process, together with the thread that waits for it.
+    ///
+    /// `PARSE_SWIFT_SECRET_SERVICE=off` in the environment turns it off.
     final class SecretService: Sendable {
         static let shared = SecretService()
 
