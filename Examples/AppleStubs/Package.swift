@@ -14,7 +14,12 @@ let package = Package(
     name: "AppleStubs",
     targets: [
         .target(name: "Security"),
+        .target(name: "Combine"),
         .target(name: "CSecretService"),
-        .target(name: "ParseSwift", dependencies: ["Security", "CSecretService"], swiftSettings: settings),
+        .target(
+            name: "ParseSwift",
+            dependencies: ["Security", "Combine", "CSecretService"],
+            swiftSettings: settings
+        ),
     ]
 )

@@ -258,7 +258,7 @@ extension SDK {
                 return response
             }
             let change = Task { try await user.set(\.password, to: "better").save() }
-            while !box.server.requests.contains(where: { $0.method == "PUT" }) { await Task.yield() }
+            try await box.server.received { $0.method == "PUT" }
             await #expect(throws: ParseError.self) { try await user.fetch() }
             #expect(User.current?.sessionToken == "r:1")
             gate.open()
@@ -312,13 +312,39 @@ extension SDK {
                 return response
             }
             async let late = user.fetch()
-            while !box.server.requests.contains(where: { $0.method == "GET" }) { await Task.yield() }
+            try await box.server.received { $0.method == "GET" }
             box.server.answer { _ in .json(Sandbox.user(id: "u2", token: "r:2")) }
             try await User.login(username: "ben", password: "pw")
             gate.open()
             #expect(try await late.objectId == "u1")
             #expect(User.current?.objectId == "u2")
             #expect(User.current?.sessionToken == "r:2")
+        }
+
+        @Test func `a late answer of an earlier session of the same user is not written back`() async throws {
+            let box = try Sandbox()
+            let user = try box.logIn()
+            let gate = Gate()
+            box.server.answer { request in
+                var response = MockServer.Response.json(
+                    #"{"objectId":"u1","username":"late","sessionToken":"r:late","#
+                        + #""updatedAt":"2030-01-01T00:00:00.000Z"}"#
+                )
+                response.gate = gate
+                return response
+            }
+            let late = Task { try await user.fetch() }
+            try await box.server.received { $0.method == "GET" }
+            box.server.answer { request in
+                request.path.hasSuffix("login") ? .json(Sandbox.user(token: "r:2")) : .json("{}")
+            }
+            try await User.logout()
+            try await User.login(username: "ann", password: "secret")
+            gate.open()
+            #expect(try await late.value.username == "late")
+            #expect(User.current?.username == "ann")
+            #expect(User.current?.sessionToken == "r:2")
+            #expect(box.store.text("_currentUser")?.contains("late") == false)
         }
 
         @Test func `a log-in that is overtaken by a log-out does not log in, and its session is ended`()
@@ -332,12 +358,12 @@ extension SDK {
                 return response
             }
             let late = Task { try await User.login(username: "ann", password: "secret") }
-            while box.server.requests.isEmpty { await Task.yield() }
+            try await box.server.received()
             try await User.logout()
             gate.open()
             await #expect(throws: ParseError.self) { try await late.value }
             #expect(User.current == nil)
-            while box.server.requests.count < 2 { await Task.yield() }
+            try await box.server.received { $0.path == "/parse/logout" }
             #expect(box.server.requests.last?.path == "/parse/logout")
             #expect(box.server.requests.last?.header("X-Parse-Session-Token") == "r:late")
         }
@@ -351,7 +377,7 @@ extension SDK {
                 return response
             }
             let late = Task { try await User.login(username: "ann", password: "secret") }
-            while box.server.requests.isEmpty { await Task.yield() }
+            try await box.server.received()
             let other = try Sandbox()
             gate.open()
             await #expect(throws: ParseError.self) { try await late.value }

@@ -176,6 +176,24 @@ import Testing
             #expect(try store().read(Item.self, for: .user) == Item(token: "r:2"))
         }
 
+        @Test func `a service that does not answer is given up once and for all`() throws {
+            let gate = Gate()
+            defer { gate.open() }
+            let calls = Locked(0)
+            let hung = SecretService(limit: .milliseconds(150), isDisabled: false) {
+                calls.withLock { $0 += 1 }
+                gate.wait()
+            }
+            let started = Date()
+            try store(hung).write(Item(token: "r:1"), for: .user)
+            #expect(try store(hung).read(Item.self, for: .user) == Item(token: "r:1"))
+            #expect(!hung.isUsable())
+            #expect(calls.withLock { $0 } == 1)
+            let duration = Date().timeIntervalSince(started)
+            #expect(duration >= 0.15 && duration < 2)
+            #expect(mode(folder + "/_currentUser.json") == 0o600)
+        }
+
         @Test func `the place follows the environment`() {
             #expect(PlatformStore.dataHome(["XDG_DATA_HOME": "/x", "HOME": "/h"]) == "/x")
             #expect(PlatformStore.dataHome(["XDG_DATA_HOME": "relative", "HOME": "/h"]) == "/h/.local/share")

@@ -246,7 +246,7 @@ extension SDK {
             defer { gate.open() }
             box.server.answer { _ in .init(gate: gate) }
             let task = Task { try await User.login(username: "ben", password: "pw") }
-            while box.server.requests.count < 2 { await Task.yield() }
+            try await box.server.received { $0.body.contains("ben") }
             task.cancel()
             let error = await #expect(throws: ParseError.self) { try await task.value }
             #expect(error?.swift is CancellationError)

@@ -8,6 +8,8 @@
     /// Whether there is one is decided once per process by storing something: a lookup cannot tell a locked
     /// store from an empty one. A service that does not answer within two seconds is given up for the life
     /// of the process, together with the thread that waits for it.
+    ///
+    /// `PARSE_SWIFT_SECRET_SERVICE=off` in the environment turns it off.
     final class SecretService: Sendable {
         static let shared = SecretService()
 
@@ -21,13 +23,16 @@
         // One call at a time; a call that hangs keeps this queue's thread, which is then left behind.
         private let queue = DispatchQueue(label: "ParseSwift.secret-service")
         private let isDisabled: Bool
+        private let beforeCall: @Sendable () -> Void
 
         init(
             limit: DispatchTimeInterval = .seconds(2),
-            isDisabled: Bool = ProcessInfo.processInfo.environment["PARSE_SWIFT_SECRET_SERVICE"] == "off"
+            isDisabled: Bool = ProcessInfo.processInfo.environment["PARSE_SWIFT_SECRET_SERVICE"] == "off",
+            beforeCall: @escaping @Sendable () -> Void = {}
         ) {
             self.limit = limit
             self.isDisabled = isDisabled
+            self.beforeCall = beforeCall
         }
 
         /// Whether something can be stored; the first call tries, which takes 10 to 50 ms, at most 2 s.
@@ -90,7 +95,8 @@
             }
             let done = DispatchSemaphore(value: 0)
             let failure = Locked<StoreError?>(nil)
-            queue.async {
+            queue.async { [beforeCall] in
+                beforeCall()
                 var message = [CChar](repeating: 0, count: Int(Self.errorSize))
                 // SAFETY: the pointer is used only during the call.
                 let result = message.withUnsafeMutableBufferPointer { call($0.baseAddress) }

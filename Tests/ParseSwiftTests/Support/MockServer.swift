@@ -46,7 +46,7 @@ final class MockServer: @unchecked Sendable {
 
     typealias Handler = @Sendable (Request) -> Response
 
-    private let lock = NSLock()
+    private let lock = NSCondition()
     private var recorded: [Request] = []
     private var handler: Handler
     private let listener: Int32
@@ -92,6 +92,25 @@ final class MockServer: @unchecked Sendable {
         return recorded
     }
 
+    /// Returns when a request of that kind has arrived.
+    ///
+    /// - Throws: ``NoSuchRequest`` when none does within ten seconds.
+    func received(_ isMeant: @escaping @Sendable (Request) -> Bool = { _ in true }) async throws {
+        let isThere = await withCheckedContinuation { done in
+            Thread.detachNewThread { [self] in
+                let limit = Date().addingTimeInterval(10)
+                lock.lock()
+                while !recorded.contains(where: isMeant), lock.wait(until: limit) {}
+                let isThere = recorded.contains(where: isMeant)
+                lock.unlock()
+                done.resume(returning: isThere)
+            }
+        }
+        guard isThere else { throw NoSuchRequest() }
+    }
+
+    struct NoSuchRequest: Error {}
+
     func answer(_ handler: @escaping Handler) {
         lock.lock()
         self.handler = handler
@@ -122,6 +141,7 @@ final class MockServer: @unchecked Sendable {
         while let request = Self.read(connection, &buffer) {
             lock.lock()
             recorded.append(request)
+            lock.broadcast()
             let handler = handler
             lock.unlock()
             let response = handler(request)
