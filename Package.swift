@@ -86,7 +86,7 @@ let package = Package(
         .target(
             name: "ParseSwift",
             dependencies: [
-                "ParseWire", .target(name: "CSecretService", condition: .when(platforms: [.linux])),
+                "Locking", .target(name: "CSecretService", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings
         ),
@@ -128,7 +128,7 @@ let package = Package(
             ],
             resources: [.copy("Exchanges")]
         ),
-        tests("ParseSwiftTests", ["ParseSwift", "MartletCLI", "TestSupport"]),
+        tests("ParseSwiftTests", ["ParseSwift", "Locking", "MartletCLI", "TestSupport"]),
         tests("RepositoryTests", []),
     ]
 )

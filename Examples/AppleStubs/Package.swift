@@ -16,9 +16,10 @@ let package = Package(
         .target(name: "Security"),
         .target(name: "Combine"),
         .target(name: "CSecretService"),
+        .target(name: "Locking", swiftSettings: settings),
         .target(
             name: "ParseSwift",
-            dependencies: ["Security", "Combine", "CSecretService"],
+            dependencies: ["Security", "Combine", "CSecretService", "Locking"],
             swiftSettings: settings
         ),
     ]

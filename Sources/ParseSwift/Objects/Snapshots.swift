@@ -1,3 +1,4 @@
+import Locking
 import Foundation
 
 /// What the server said about objects, so that a save can send only what changed since.

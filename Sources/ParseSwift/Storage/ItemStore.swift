@@ -1,3 +1,4 @@
+import Locking
 import Foundation
 
 /// Where the module keeps its few items.

@@ -2,6 +2,7 @@
     import CSecretService
     import Dispatch
     import Foundation
+    import Locking
 
     /// The desktop's password store, if there is one that answers.
     ///

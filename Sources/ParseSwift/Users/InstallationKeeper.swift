@@ -1,3 +1,4 @@
+import Locking
 import Foundation
 
 /// The installation: one id per app and machine, and what was saved about it.
