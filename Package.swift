@@ -10,12 +10,8 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// Settings of the server: an asynchronous function runs where its caller runs, on the event loop, without asking
-/// at every call where that is.
-let serverSettings = settings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
-
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: serverSettings)
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {

@@ -55,7 +55,7 @@ package final class RESTService: HTTPHandler {
         )
     }
 
-    package func respond(to request: HTTPRequest) async -> HTTPResponse {
+    package nonisolated(nonsending) func respond(to request: HTTPRequest) async -> HTTPResponse {
         if request.method == .options { return Self.preflight(defaultCORS.lines(for: request.headers)) }
         let cors = defaultCORS.jsonLines(for: request.headers)
         do {
