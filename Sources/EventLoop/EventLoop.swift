@@ -21,7 +21,10 @@ package final class EventLoop: TaskExecutor {
 
     private enum Phase { case made, running, stopping }
 
-    /// How many jobs run before the loop looks at its sockets again.
+    /// How many jobs run before the loop has looked at all its sockets again.
+    ///
+    /// Counted over all callbacks until the next idle one: were it for each callback, clients that pipeline
+    /// without reading would multiply it by their number.
     private static let jobsPerTurn = 512
 
     package let name: String
@@ -35,6 +38,7 @@ package final class EventLoop: TaskExecutor {
     nonisolated(unsafe) private var draining: [Work] = []
     nonisolated(unsafe) private var isDraining = false
     nonisolated(unsafe) private var isIdleOn = false
+    nonisolated(unsafe) private var jobsLeft = jobsPerTurn
     // SAFETY: touched on the loop's own thread only.
     nonisolated(unsafe) private var timers = TimerQueue()
     private let cancelledTimers = CancelledTimers()
@@ -177,12 +181,11 @@ package final class EventLoop: TaskExecutor {
     }
 
     private func drain() {
-        var remaining = Self.jobsPerTurn
         let executor = asUnownedTaskExecutor()
-        while !local.isEmpty, remaining > 0 {
+        while !local.isEmpty, jobsLeft > 0 {
             // Two arrays take turns, so that their storage is kept.
             swap(&local, &draining)
-            remaining -= draining.count
+            jobsLeft -= draining.count
             for work in draining { Self.run(work, on: executor) }
             draining.removeAll(keepingCapacity: draining.count <= 4096)
         }
@@ -210,6 +213,7 @@ package final class EventLoop: TaskExecutor {
     func didIdle() {
         turn {
             isIdleOn = false
+            jobsLeft = Self.jobsPerTurn
             cel_loop_set_idle(handle, 0)
         }
     }

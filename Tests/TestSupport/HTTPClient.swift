@@ -58,7 +58,11 @@ package final class HTTPClient: Sendable {
     /// Sends bytes as they are and reads one response.
     package func exchange(_ bytes: [UInt8], isHead: Bool = false) async throws -> HTTPReply {
         try await use { connection in
-            try connection.send(bytes)
+            do {
+                try connection.send(bytes)
+            } catch let error as ConnectionFailure where error.isClosed {
+                // A server may answer before it has everything, and close: the answer can still be read.
+            }
             return try connection.receive(isHead: isHead)
         }
     }

@@ -105,14 +105,17 @@ private final class PipeReader: @unchecked Sendable {
 
     init(_ handle: FileHandle) {
         let thread = Thread {
+            var chunk = [UInt8](repeating: 0, count: 65536)
             while true {
-                let data = handle.availableData
+                // Not `availableData`: that ends the process when a signal interrupts it.
+                let count = read(handle.fileDescriptor, &chunk, chunk.count)
+                if count < 0, errno == EINTR { continue }
                 self.condition.lock()
-                self.bytes += data
-                self.hasEnded = data.isEmpty
+                self.bytes += chunk[..<max(0, count)]
+                self.hasEnded = count <= 0
                 self.condition.broadcast()
                 self.condition.unlock()
-                if data.isEmpty { return }
+                if count <= 0 { return }
             }
         }
         thread.start()

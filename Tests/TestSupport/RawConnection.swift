@@ -109,6 +109,13 @@ package final class RawConnection {
         return buffer
     }
 
+    /// Whether the server has sent something or ended the connection by now.
+    package var hasInput: Bool {
+        var byte: UInt8 = 0
+        let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        return count >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK)
+    }
+
     /// Whether the server ends the connection, having sent nothing more.
     package func isClosedByServer() -> Bool {
         do {

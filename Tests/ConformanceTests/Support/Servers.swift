@@ -138,3 +138,8 @@ func concurrently<Value: Sendable>(
         return results.compactMap { $0 }
     }
 }
+
+/// Waits on the thread that calls it; for drips and polls of what has no event.
+func pause(milliseconds: UInt32) {
+    usleep(milliseconds * 1000)
+}
