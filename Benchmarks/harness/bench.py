@@ -38,8 +38,8 @@ def main():
         bench.log_outs(200)
     finally:
         shutil.rmtree(scratch)
-    table = Report(bench, max(1, os.sysconf("SC_NPROCESSORS_ONLN") - 1)).table()
-    command = "script/bench" + (" --quick" if options.quick else "")
+    table = Report(bench).table()
+    command = "script/bench" + (" --quick" if options.quick else f" --rounds {rounds}")
     text = machine(ROOT, started, load_before, command) + "\n\n" + table
     print(text)
     if options.write:

@@ -30,11 +30,13 @@ class Samples:
     def median(self, name):
         return statistics.median(self.values[name])
 
+    def ratio(self, name, other):
+        """The median of the ratios within each round: what was measured one after the other."""
+        pairs = zip(self.values[name], self.values[other], strict=True)
+        return statistics.median(value / against for value, against in pairs)
+
     def range(self, name):
         return min(self.values[name]), max(self.values[name])
-
-    def __contains__(self, name):
-        return name in self.values
 
 
 class Bench:
@@ -46,6 +48,8 @@ class Bench:
         self.scratch = scratch
         self.folders = folders
         self.seconds = seconds
+        # As many as the server starts: it leaves one processor free.
+        self.hash_threads = max(1, os.sysconf("SC_NPROCESSORS_ONLN") - 1)
         self.source = random.Random(random_seed)
         self.samples = Samples()
 
@@ -75,14 +79,13 @@ class Bench:
     def _session_checks(self, folder, server, constant):
         token = folder.tokens(1)[0]
         for name, process in (("constant", constant), ("me", server)):
-            key = name if name == "constant" else f"me {folder.count}"
-            self._loaded(key, process, folder, token=token)
+            self._loaded(f"{name} {folder.count}", process, folder, token=token)
         active = self.folders[0].count
         spreads = {active, folder.count}
         for count in sorted(spreads):
             words = [folder.token_file, count, self.source.randrange(1 << 31)]
             if count == folder.count:
-                self._loaded("constant tokens", constant, folder, script="tokens.lua", words=words)
+                self._loaded(f"constant tokens {folder.count}", constant, folder, script="tokens.lua", words=words)
             self._loaded(f"me {folder.count} of {count}", server, folder, script="tokens.lua", words=words)
 
     def _loaded(self, key, process, folder, **options):
@@ -93,9 +96,11 @@ class Bench:
         self.samples.add(key + " cpu", (process.cpu_seconds() - before) / result.requests)
 
     def _log_ins(self, folder, server):
-        self.samples.add("hash", self._hash_seconds(folder))
+        self.samples.add(f"hash limit {folder.count}", self._hash_limit(folder))
+        before = server.cpu_seconds()
         result = self._log_in_load(folder, server, self.seconds + 2).result()
         self.samples.add(f"log-in {folder.count}", result.rate)
+        self.samples.add(f"log-in {folder.count} cpu", (server.cpu_seconds() - before) / result.requests)
         self.samples.add(f"log-in {folder.count} p50", result.p50)
         self.samples.add(f"log-in {folder.count} p99", result.p99)
 
@@ -103,10 +108,13 @@ class Bench:
         words = [folder.count, PASSWORD, self.source.randrange(1 << 31)]
         return Load(server.port, LOG_IN, folder.keys, seconds, script="log-in.lua", words=words)
 
-    def _hash_seconds(self, folder):
+    def _hash_limit(self, folder):
+        """How many passwords a second the threads for hashes could check if they did nothing else."""
         tool = os.path.join(self.tools, "hash_time")
         output = subprocess.run([tool, folder.password_hash, PASSWORD, "60"], check=True, capture_output=True)
-        return float(output.stdout)
+        seconds = float(output.stdout)
+        self.samples.add("hash", seconds)
+        return self.hash_threads / seconds
 
     def _beside_log_ins(self, folder, server):
         token = folder.tokens(1)[0]
@@ -123,7 +131,7 @@ class Bench:
             self.samples.add(f"log-in beside {connections}", log_ins.result().rate)
 
     def _sign_ups(self, folder, server, number):
-        self.samples.add("hash", self._hash_seconds(folder))
+        self.samples.add("hash limit sign-up", self._hash_limit(folder))
         words = [f"new{number}x"]
         result = Load(
             server.port, "/parse/users", folder.keys, self.seconds + 2, script="sign-up.lua", words=words).result()
@@ -136,6 +144,7 @@ class Bench:
         for _ in range(count):
             folder = os.path.join(self.scratch, "empty")
             server = Server(self.binary, folder)
+            # No session exists there: the reply is a refusal.
             self._first_answer(server, "empty", "r:" + "0" * 32, 400)
             self.samples.add("base memory", server.resident_bytes())
             server.stop()

@@ -1,5 +1,6 @@
 """Starts and stops the processes that are measured, and reads what the kernel knows of them."""
 
+import atexit
 import os
 import re
 import signal
@@ -15,6 +16,8 @@ class Process:
 
     def __init__(self, child):
         self.child = child
+        # Whatever goes wrong, nothing keeps running.
+        atexit.register(child.kill)
 
     def cpu_seconds(self):
         """User and system time so far; the clock ticks every 10 ms."""
@@ -28,7 +31,8 @@ class Process:
 
     def stop(self):
         self.child.send_signal(signal.SIGTERM)
-        self.child.wait(timeout=30)
+        self.child.wait(timeout=15)
+        atexit.unregister(self.child.kill)
 
 
 class Constant(Process):
@@ -55,13 +59,16 @@ class Server(Process):
         self.keys = keys
         self.started = time.perf_counter()
         command = [binary, "serve", "--data", folder, "--port", str(self.port), "--log-level", "warning"]
-        super().__init__(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+        # A load that ends in the middle of requests fills the log; it is worth reading only after a failure.
+        self.log = folder.rstrip("/") + ".log"
+        with open(self.log, "a") as log:
+            super().__init__(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True))
         self.seconds_to_health = self._wait_for_health()
         printed = []
         while not (printed and printed[-1].startswith("Martlet is ready")):
             line = self.child.stdout.readline()
             if not line:
-                raise RuntimeError(f"the server ended: {''.join(printed)}")
+                raise RuntimeError(f"the server ended: {self._last_words()}")
             printed.append(line)
         if keys is None:
             text = "".join(printed)
@@ -78,7 +85,11 @@ class Server(Process):
         super().stop()
         self.child.stdout.close()
         if self.child.returncode != 0:
-            raise RuntimeError(f"the server ended with {self.child.returncode}")
+            raise RuntimeError(f"the server ended with {self.child.returncode}: {self._last_words()}")
+
+    def _last_words(self):
+        with open(self.log) as file:
+            return file.read()[-2000:]
 
     def _wait_for_health(self):
         while True:
@@ -87,7 +98,7 @@ class Server(Process):
                 break
             except ConnectionRefusedError:
                 if self.child.poll() is not None or time.perf_counter() - self.started > 60:
-                    raise RuntimeError("the server does not listen") from None
+                    raise RuntimeError(f"the server does not listen: {self._last_words()}") from None
                 time.sleep(0.0002)
         status, _ = client.ask("GET", "/health")
         seconds = time.perf_counter() - self.started
