@@ -42,7 +42,7 @@ package struct AppCredentials: Sendable, Hashable {
         for (expected, given) in pairs {
             guard let expected else { continue }
             isAsked = true
-            if constantTimeEquals(expected, given ?? "") && (given != nil || expected.isEmpty) { isRight = true }
+            if let given, constantTimeEquals(expected, given) { isRight = true }
         }
         return isRight || !isAsked
     }
