@@ -17,9 +17,10 @@ package struct RESTRequest: Sendable {
     ///
     /// Text in the address that is JSON counts as that (Parse REST guide, "Queries"); the address wins.
     package var readParameters: JSONObject {
-        var parameters = body
-        for (name, value) in query { parameters[name] = Self.parsed(value) }
-        return parameters
+        guard !query.isEmpty else { return body }
+        return JSONObject(
+            body.members + query.map { JSONObject.Member(key: $0.name, value: Self.parsed($0.value)) }
+        )
     }
 
     /// The value of that name in the query of the address, as text.

@@ -97,10 +97,7 @@ package final class RESTService: HTTPHandler {
             let isBatch = method == .post && Self.isBatch(decoded.path)
             let match = isBatch ? nil : router.match(method: method, path: decoded.path)
             let traits = match?.endpoint.traits ?? []
-            let client = app.options.trustProxy.client(
-                peer: request.remoteAddress,
-                forwardedFor: request.headers.first("X-Forwarded-For")
-            )
+            let client = Self.client(of: request, app)
             let principal = try await authenticator.principal(keys, app, client: client, traits)
             let context = RequestContext(
                 app: app,
@@ -134,6 +131,15 @@ package final class RESTService: HTTPHandler {
         if error is CancellationError || error is BatchRolledBack { return nil }
         logger.error("a request failed", [("error", .string(String(describing: error)))])
         return nil
+    }
+
+    /// The address of the client.
+    ///
+    /// A proxy may add a line of its own behind one that the client made up, so all lines count, as one.
+    private static func client(of request: HTTPRequest, _ app: App) -> String {
+        guard app.options.trustProxy != .nobody else { return request.remoteAddress }
+        let forwarded = request.headers.all("X-Forwarded-For").joined(separator: ",")
+        return app.options.trustProxy.client(peer: request.remoteAddress, forwardedFor: forwarded)
     }
 
     private static func isHealth(_ path: String) -> Bool {

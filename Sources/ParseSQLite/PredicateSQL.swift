@@ -68,14 +68,27 @@ struct SQLCondition {
         guard !parts.isEmpty else { return empty }
         let conditions = parts.map { SQLCondition($0, in: layout) }
         return SQLCondition(
-            text: "(" + conditions.map { "(\($0.text))" }.joined(separator: conjunction) + ")",
+            text: balanced(conditions.map(\.text)[...], conjunction),
             parameters: conditions.flatMap(\.parameters)
         )
     }
 
+    /// Halves in brackets: SQLite takes `a OR b OR c` for a tree as deep as it is long, and refuses a deep one.
+    private static func balanced(_ texts: ArraySlice<String>, _ conjunction: String) -> String {
+        guard texts.count > 1 else { return "(\(texts[texts.startIndex]))" }
+        let middle = texts.startIndex + texts.count / 2
+        return "(" + balanced(texts[..<middle], conjunction) + conjunction
+            + balanced(texts[middle...], conjunction) + ")"
+    }
+
     private static func equal(_ field: String, _ value: FieldValue, in layout: TableLayout) -> SQLCondition {
         guard let column = layout.column(field) else { return value == .null ? always : never }
-        if value == .null { return SQLCondition(text: "\(column.name) IS NULL") }
+        if value == .null {
+            let holdsNull =
+                column.type == .array
+                ? " OR EXISTS(SELECT 1 FROM json_each(\(column.name)) WHERE type='null')" : ""
+            return SQLCondition(text: "(\(column.name) IS NULL\(holdsNull))")
+        }
         if column.type == .array, let contained = contains(column, value) { return contained }
         guard let values = value.columns(of: column.type) else { return never }
         var condition = SQLCondition(
@@ -84,7 +97,8 @@ struct SQLCondition {
         )
         // The unique index is on the folded form; with it the exact one is found without a scan.
         if layout.schema.className == SystemClasses.user, case .string(let text) = value,
-            let keyColumn = ["username": CommonColumn.usernameKey, "email": CommonColumn.emailKey][field]
+            let keyColumn = ["username": CommonColumn.usernameKey, "email": CommonColumn.emailKey][field],
+            !text.isEmpty
         {
             let keyed = key(keyColumn, text)
             condition.text = "(\(keyed.text) AND \(condition.text))"
@@ -163,9 +177,7 @@ struct SQLCondition {
         _ value: FieldValue,
         in layout: TableLayout
     ) -> SQLCondition {
-        guard let column = layout.column(field), column.names.count == 1, value != .null,
-            let bound = value.columns(of: column.type)
-        else { return never }
+        guard let column = layout.column(field), column.names.count == 1, value != .null else { return never }
         let sign =
             switch comparison {
             case .less: "<"
@@ -173,7 +185,28 @@ struct SQLCondition {
             case .greater: ">"
             case .greaterOrEqual: ">="
             }
-        return SQLCondition(text: "\(column.name)\(sign)?", parameters: bound)
+        switch (column.type, value) {
+        case (.array, .string(let text)):
+            return anyElement(column, "type='text' AND value\(sign)?", .text(text))
+        case (.array, .number(let number)):
+            return anyElement(column, "type IN ('integer','real') AND value\(sign)?", .real(number))
+        // Their text is not in the order of what it stands for.
+        case (.array, _), (.object, _), (.polygon, _): return never
+        default:
+            guard let bound = value.columns(of: column.type) else { return never }
+            return SQLCondition(text: "\(column.name)\(sign)?", parameters: bound)
+        }
+    }
+
+    private static func anyElement(
+        _ column: TableLayout.Column,
+        _ test: String,
+        _ parameter: SQLiteValue
+    ) -> SQLCondition {
+        SQLCondition(
+            text: "EXISTS(SELECT 1 FROM json_each(\(column.name)) WHERE \(test))",
+            parameters: [parameter]
+        )
     }
 
     private static func exists(_ field: String, in layout: TableLayout, _ isThere: Bool) -> SQLCondition {

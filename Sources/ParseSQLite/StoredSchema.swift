@@ -153,7 +153,8 @@ struct SchemaWriter {
         }
         let table = try table(of: className)
         let taken = try columnNames(of: className)
-        let column = Self.free(field, taken)
+        // A column of one of these names would hide the number of the row.
+        let column = Self.free(field, taken.union(["rowid", "oid"]))
         if !SystemClasses.isVirtual(field, of: className) {
             for declaration in type.columnDeclarations(column) {
                 try connection.execute("ALTER TABLE \(table) ADD COLUMN \(declaration)")

@@ -93,11 +93,12 @@ enum KeyList {
     private static let separator = "\u{1F}"
 
     static func encode(_ keys: [String]) -> String {
-        keys.reduce(separator) { $0 + $1 + separator }
+        guard !keys.isEmpty else { return separator }
+        return separator + keys.joined(separator: separator) + separator
     }
 
     static func decode(_ text: String) -> [String] {
-        text.split(separator: separator).map(String.init)
+        text.utf8.split(separator: 0x1F).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// What to search for.

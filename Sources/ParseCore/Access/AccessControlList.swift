@@ -59,11 +59,17 @@ package struct AccessControlList: Hashable, Sendable {
     }
 
     package var json: JSONValue {
-        var object = JSONObject()
-        for key in readers { object.append(key, ["read": true]) }
-        for key in writers {
-            object[key] = readers.contains(key) ? ["read": true, "write": true] : ["write": true]
+        // Sets, because a list may have as many entries as fit into a request.
+        let reading = Set(readers)
+        let writing = Set(writers)
+        let read = readers.map { key in
+            JSONObject.Member(
+                key: key,
+                value: writing.contains(key) ? ["read": true, "write": true] : ["read": true]
+            )
         }
-        return .object(object)
+        let writtenOnly = writers.lazy.filter { !reading.contains($0) }
+            .map { JSONObject.Member(key: $0, value: ["write": true]) }
+        return .object(JSONObject(read + writtenOnly))
     }
 }

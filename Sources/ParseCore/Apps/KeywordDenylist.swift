@@ -67,9 +67,25 @@ package struct KeywordDenylist: Sendable, Hashable {
 
     /// Text without a special character is searched as it stands, which is all that the standard rules need.
     private static func contains(_ text: String, pattern: String) -> Bool {
-        guard pattern.utf8.contains(where: Self.isSpecial) else { return text.contains(pattern) }
-        guard let expression = try? Regex(pattern) else { return text.contains(pattern) }
+        guard pattern.utf8.contains(where: Self.isSpecial), let expression = try? Regex(pattern) else {
+            return holds(text, pattern)
+        }
         return text.firstMatch(of: expression) != nil
+    }
+
+    /// Whether the bytes of one stand in the other; every key of every body is searched, so this is no place for
+    /// the search of the standard library, which takes microseconds for a word.
+    private static func holds(_ text: String, _ pattern: String) -> Bool {
+        let text = text.utf8
+        let pattern = pattern.utf8
+        guard let first = pattern.first else { return true }
+        guard text.count >= pattern.count else { return false }
+        var rest = text[...]
+        while rest.count >= pattern.count, let start = rest.firstIndex(of: first) {
+            if rest[start...].starts(with: pattern) { return true }
+            rest = rest[rest.index(after: start)...]
+        }
+        return false
     }
 
     /// Whether the text of a rule can be searched for.

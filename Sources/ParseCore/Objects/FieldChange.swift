@@ -34,7 +34,13 @@ package enum FieldChange: Hashable, Sendable {
         case .increment(let amount):
             switch current {
             case nil, .null: return .number(amount)
-            case .number(let number): return .number(number + amount)
+            case .number(let number):
+                let sum = number + amount
+                // JSON has no infinity.
+                guard sum.isFinite else {
+                    throw ParseError(.incorrectType, "the sum is too large for a number")
+                }
+                return .number(sum)
             default: throw Self.wrongTarget("Number")
             }
         case .add(let objects): return .array(try Self.elements(of: current) + objects)
@@ -85,7 +91,8 @@ extension FieldChange {
         }
         switch json {
         case .array(var elements):
-            guard let index = Int(key), index >= 0, index < elements.count else {
+            guard key.utf8.first != UInt8(ascii: "+"), let index = Int(key), elements.indices.contains(index)
+            else {
                 throw ParseError(.invalidNestedKey, "There is no element \(key) in the array.")
             }
             elements[index] = try applied(at: keys.dropFirst(), in: elements[index]) ?? .null

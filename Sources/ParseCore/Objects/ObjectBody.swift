@@ -12,6 +12,7 @@ package struct ObjectBody: Sendable {
     /// Sent dates, which only the maintenance key may set.
     package private(set) var createdAt: Timestamp?
     package private(set) var updatedAt: Timestamp?
+    private var pathCount = 0
 
     package enum Kind: Sendable {
         case create, update
@@ -41,12 +42,6 @@ package struct ObjectBody: Sendable {
             if try readCommonField(member, className) { continue }
             try readField(member, kind, schema: &grown)
         }
-        guard grown.fieldNames.count <= Self.fieldLimit else {
-            throw ParseError(
-                .exceededQuota,
-                "The class \(className) cannot have more than \(Self.fieldLimit) fields."
-            )
-        }
         try app.options.requestKeywordDenylist.check(body)
         for name in grown.fieldNames.dropFirst(schema.fieldNames.count) {
             guard let type = grown.type(of: name) else { continue }
@@ -58,6 +53,8 @@ package struct ObjectBody: Sendable {
     package static let fieldLimit = 1000
     /// How many parts a path may have, so that values cannot be nested without end by one change after another.
     private static let pathLimit = 32
+    /// How many changes inside fields one save may make; each copies what it is inside of.
+    private static let pathCountLimit = 1000
     /// The longest field name, in bytes.
     private static let nameLimit = 255
 
@@ -137,6 +134,13 @@ package struct ObjectBody: Sendable {
         let rootType: FieldType = isIndex && schema.type(of: path[0]) == .array ? .array : .object
         try admit(path[0], rootType, into: &schema)
         let input = try FieldInput(member.value)
+        pathCount += 1
+        guard pathCount <= Self.pathCountLimit else {
+            throw ParseError(
+                .exceededQuota,
+                "A save cannot change more than \(Self.pathCountLimit) parts of fields."
+            )
+        }
         changes.append((path[0], .path(Array(path.dropFirst()), input.change)))
     }
 
@@ -148,6 +152,16 @@ package struct ObjectBody: Sendable {
     ) throws(ParseError) {
         guard let type else { return }
         guard let existing = schema.type(of: name) else {
+            // Counted here and not at the end, so that a body of a million names costs no more than one too many.
+            guard schema.fieldNames.count < Self.fieldLimit else {
+                throw ParseError(
+                    .exceededQuota,
+                    "The class \(schema.className) cannot have more than \(Self.fieldLimit) fields."
+                )
+            }
+            if type == .geoPoint, schema.fieldNames.contains(where: { schema.type(of: $0) == .geoPoint }) {
+                throw ParseError(.incorrectType, "there can only be one geopoint field in a class")
+            }
             schema = schema.adding(name, type)
             return
         }

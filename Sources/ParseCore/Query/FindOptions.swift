@@ -105,13 +105,15 @@ package struct FindOptions: Sendable {
     private static func order(_ json: JSONValue?) throws(ParseError) -> [SortKey] {
         guard let text = json?.stringValue, !text.isEmpty else { return [] }
         var keys: [SortKey] = []
+        var seen: Set<String> = []
         for part in text.split(separator: ",") {
             let name = part.drop { $0 == " " }
             let isDescending = name.first == "-"
             let field = String((isDescending ? name.dropFirst() : name).prefix { $0 != " " })
             let alias = ["_created_at": "createdAt", "_updated_at": "updatedAt"][field] ?? field
             guard FieldName.isValidPath(alias) else { throw .invalidFieldName(field) }
-            keys.append(SortKey(field: alias, isDescending: isDescending))
+            // A second key of the same name sorts nothing; a database takes only so many.
+            if seen.insert(alias).inserted { keys.append(SortKey(field: alias, isDescending: isDescending)) }
         }
         return keys
     }

@@ -47,14 +47,22 @@ package struct WhereDecoder: Sendable {
         var parts: [Predicate] = []
         for member in filter {
             conditions += 1
-            guard conditions <= Self.conditionLimit else {
-                throw ParseError(.invalidQuery, "The query has more than \(Self.conditionLimit) conditions.")
-            }
+            guard conditions <= Self.conditionLimit else { throw Self.tooManyConditions }
             switch member.key {
             case "$or": parts.append(.any(try group(member, depth, &conditions)))
-            case "$and": parts.append(.all(try group(member, depth, &conditions)))
-            case "$nor": parts.append(.none(try group(member, depth, &conditions)))
-            default: parts += try constraints(member)
+            case "$and":
+                let group = try group(member, depth, &conditions)
+                parts.append(group.isEmpty ? .any([]) : .all(group))
+            case "$nor":
+                let group = try group(member, depth, &conditions)
+                guard !group.isEmpty else {
+                    throw ParseError(
+                        .invalidQuery,
+                        "Bad $nor format - use an array of at least 1 value."
+                    )
+                }
+                parts.append(.none(group))
+            default: parts += try constraints(member, &conditions)
             }
         }
         return parts.count == 1 ? parts[0] : (parts.isEmpty ? .everything : .all(parts))
@@ -78,7 +86,10 @@ package struct WhereDecoder: Sendable {
         return parts
     }
 
-    private func constraints(_ member: JSONObject.Member) throws(ParseError) -> [Predicate] {
+    private func constraints(
+        _ member: JSONObject.Member,
+        _ conditions: inout Int
+    ) throws(ParseError) -> [Predicate] {
         let field = member.key
         guard field != "ACL" else { throw ParseError(.invalidQuery, "Cannot query on ACL.") }
         guard FieldName.isValidPath(field) else { throw .invalidKeyName(field) }
@@ -92,7 +103,10 @@ package struct WhereDecoder: Sendable {
         var plain = JSONObject()
         for constraint in object {
             if constraint.key.hasPrefix("$") {
-                parts.append(try self.constraint(field, constraint))
+                let part = try self.constraint(field, constraint)
+                conditions += cost(of: part)
+                guard conditions <= Self.conditionLimit else { throw Self.tooManyConditions }
+                parts.append(part)
             } else {
                 plain.append(constraint.key, constraint.value)
             }
@@ -127,23 +141,48 @@ package struct WhereDecoder: Sendable {
         }
     }
 
+    private static var tooManyConditions: ParseError {
+        ParseError(.invalidQuery, "The query has more than \(conditionLimit) conditions.")
+    }
+
+    /// How many conditions more than one a constraint is to a database: a list is one where the database has a
+    /// list to search, else each of its values is one.
+    private func cost(of part: Predicate) -> Int {
+        guard case .among(let field, let values) = part.positive else { return 0 }
+        switch schema?.type(of: field) {
+        case nil, .string, .number, .date, .pointer: return 0
+        default: return values.count
+        }
+    }
+
+    /// The values of a list; a list inside it stands for its own values.
     private func list(_ field: String, _ json: JSONValue, _ name: String) throws(ParseError) -> [FieldValue] {
         guard let elements = json.arrayValue else { throw ParseError(.invalidJSON, "bad \(name) value") }
         var values: [FieldValue] = []
-        for element in elements { values.append(try literal(field, element)) }
+        for element in elements {
+            for value in element.arrayValue ?? [element] { values.append(try literal(field, value)) }
+        }
         return values
     }
 
-    /// A value to compare with; text stands for an instant where the field is a date.
+    /// A value to compare with; text stands for an instant where the field is a date, and for the id of an
+    /// object where it is a pointer.
     private func literal(_ field: String, _ json: JSONValue) throws(ParseError) -> FieldValue {
         guard case .set(let value) = try FieldInput(json).change else {
             throw ParseError(.invalidJSON, "bad value for \(field)")
         }
-        if case .string(let text) = value, schema?.type(of: field) == .date,
-            let instant = Timestamp(iso8601: text)
-        {
-            return .date(instant)
+        guard case .string(let text) = value else { return value }
+        switch schema?.type(of: field) {
+        case .date: return Timestamp(iso8601: text).map(FieldValue.date) ?? value
+        case .pointer(let target): return .pointer(className: target, objectID: text)
+        default: return value
         }
-        return value
+    }
+}
+
+extension Predicate {
+    /// A negated list as the list itself.
+    fileprivate var positive: Predicate {
+        if case .notAmong(let field, let values) = self { .among(field, values) } else { self }
     }
 }

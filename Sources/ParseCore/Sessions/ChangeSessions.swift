@@ -21,7 +21,9 @@ package struct CreateSession: Sendable {
         var own = body
         for name in ["user", "sessionToken", "expiresAt", "createdWith"] { own[name] = nil }
         let fields = try ObjectBody(own, className: SystemClasses.session, kind: .create, in: app)
-        let values = try fields.initialValues()
+        var values = try fields.initialValues()
+        // No installation at all: an empty one would be one that only one session may have.
+        if values["installationId"] == .string("") { values["installationId"] = nil }
         let session = NewSession(
             for: caller.userID,
             in: app,
@@ -89,6 +91,7 @@ package struct UpdateSession: Sendable {
         var own = body
         own["objectId"] = nil
         let fields = try ObjectBody(own, className: SystemClasses.session, kind: .update, in: app)
+        let previousOwner = try await previousOwner(in: context)
         let now = app.now
         var transaction = Transaction(schemaChanges: fields.schemaChanges)
         if let session = context.principal.session {
@@ -107,17 +110,31 @@ package struct UpdateSession: Sendable {
         )
         let outcome = try await context.commit(transaction)
         let row = outcome.updatedRows[position].first
-        if let userID = row?.userID { app.sessions.invalidate(userID: userID) }
+        for userID in Set([row?.userID, previousOwner].compactMap { $0 }) {
+            app.sessions.invalidate(userID: userID)
+        }
         var reply: JSONObject = ["updatedAt": .string(now.iso8601)]
         for member in fields.resultFields(of: row?.fields ?? [:]) { reply[member.key] = member.value }
         return SaveReply(body: reply)
     }
 
+    /// Whose session it is before the change; the master key may give it to another user, and the cache must not
+    /// go on with the first.
+    private func previousOwner(in context: RequestContext) async throws -> String? {
+        guard body["user"] != nil, context.principal.isUnrestricted else { return nil }
+        let query = RowQuery(className: SystemClasses.session, predicate: .id(sessionID), limit: 1)
+        let app = context.app
+        return try await app.reading { () throws(StorageError) in try await app.storage.find(query) }.first?
+            .userID
+    }
+
     private func checkClientFields(_ userID: String?) throws(ParseError) {
-        if let user = body["user"], user["objectId"]?.stringValue != userID {
+        if let user = body["user"], user["objectId"]?.stringValue != userID || user["__op"] != nil {
             throw .invalidKeyName("user")
         }
-        for name in ["expiresAt", "createdWith"] where body[name] != nil { throw .invalidKeyName(name) }
+        for name in body.keys where ["expiresAt", "createdWith"].contains(FieldName.root(of: name)) {
+            throw .invalidKeyName(name)
+        }
     }
 }
 
