@@ -38,12 +38,20 @@ struct CommandLineTests {
     @Test func `an app that is made while the server runs works within a second`() async throws {
         let folder = try TemporaryFolder()
         let process = try await ServerProcess(dataFolder: folder.path + "/data")
-        let made = try await ProgramRun.martlet("app", "create", "Second", "--json", "--data", process.dataFolder)
+        let made = try await ProgramRun.martlet(
+            "app",
+            "create",
+            "Second",
+            "--json",
+            "--data",
+            process.dataFolder
+        )
         #expect(made.status == 0)
         let app = try JSONValue.parse(made.output)
         #expect(
             Set(app.objectValue?.keys ?? [])
-                == ["name", "applicationId", "clientKey", "restKey", "javascriptKey", "masterKey"])
+                == ["name", "applicationId", "clientKey", "restKey", "javascriptKey", "masterKey"]
+        )
         let id = try #require(app["applicationId"]?.stringValue)
         var api = API(port: process.port)
         api.applicationID = id
@@ -53,16 +61,30 @@ struct CommandLineTests {
         let alice = try await api.signUp("alice")
 
         let listed = try JSONValue.parse(
-            try await ProgramRun.martlet("app", "list", "--json", "--data", process.dataFolder).output)
+            try await ProgramRun.martlet("app", "list", "--json", "--data", process.dataFolder).output
+        )
         #expect(listed.arrayValue?.map { $0["name"] } == ["My App", "Second"])
         let shown = try JSONValue.parse(
-            try await ProgramRun.martlet("app", "show", id, "--json", "--data", process.dataFolder).output)
-        #expect(Set(shown.objectValue?.keys ?? []) == ["name", "applicationId", "clientKey", "restKey", "javascriptKey"])
+            try await ProgramRun.martlet("app", "show", id, "--json", "--data", process.dataFolder).output
+        )
+        #expect(
+            Set(shown.objectValue?.keys ?? []) == [
+                "name", "applicationId", "clientKey", "restKey", "javascriptKey",
+            ]
+        )
         let plain = try await ProgramRun.martlet("app", "list", "--data", process.dataFolder)
         #expect(plain.output.contains("\(id)  Second\n"))
 
         let rotated = try JSONValue.parse(
-            try await ProgramRun.martlet("app", "rotate-master-key", id, "--json", "--data", process.dataFolder).output)
+            try await ProgramRun.martlet(
+                "app",
+                "rotate-master-key",
+                id,
+                "--json",
+                "--data",
+                process.dataFolder
+            ).output
+        )
         var renewed = api
         renewed.masterKey = try #require(rotated["masterKey"]?.stringValue)
         #expect(renewed.masterKey != api.masterKey)
@@ -95,7 +117,11 @@ struct CommandLineTests {
             "body": ["username": "alice", "password": .string(alice.password)],
         ]
         let batcher = server.connect()
-        async let batch = batcher.call("POST", "/batch", ["requests": .array(Array(repeating: part, count: 40))])
+        async let batch = batcher.call(
+            "POST",
+            "/batch",
+            ["requests": .array(Array(repeating: part, count: 40))]
+        )
         // It is in flight once a session of it is there.
         let isUnderWay = try await within(.seconds(10)) {
             let reply = try await server.api.call("GET", "/sessions?count=1&limit=0", asMaster: true)
@@ -113,10 +139,14 @@ struct CommandLineTests {
     }
 
     @Test(arguments: [
-        (["--help"], "Usage: martlet COMMAND"), (["-h"], "Usage: martlet COMMAND"), (["help"], "Usage: martlet COMMAND"),
-        (["serve", "--help"], "Usage: martlet serve"), (["serve", "--port", "1", "-h"], "Usage: martlet serve"),
-        (["app", "--help"], "Usage: martlet app create"), (["app", "create", "--help"], "Usage: martlet app create"),
-        (["app", "list", "-h"], "Usage: martlet app create"), (["version"], "martlet "), (["--version"], "martlet "),
+        (["--help"], "Usage: martlet COMMAND"), (["-h"], "Usage: martlet COMMAND"),
+        (["help"], "Usage: martlet COMMAND"),
+        (["serve", "--help"], "Usage: martlet serve"),
+        (["serve", "--port", "1", "-h"], "Usage: martlet serve"),
+        (["app", "--help"], "Usage: martlet app create"),
+        (["app", "create", "--help"], "Usage: martlet app create"),
+        (["app", "list", "-h"], "Usage: martlet app create"), (["version"], "martlet "),
+        (["--version"], "martlet "),
     ])
     func `help is printed and nothing else is done`(words: [String], text: String) async throws {
         let result = try await ProgramRun.run([ProductPath.martlet] + words)
@@ -130,7 +160,10 @@ struct CommandLineTests {
         (["serve", "--port"], "martlet: The flag --port needs a value.\n"),
         (["serve", "--port", "1", "--port", "2"], "martlet: The flag --port is given twice.\n"),
         (["serve", "extra"], "martlet: Unexpected argument \"extra\".\n"),
-        (["serve", "--log-level", "loud"], "martlet: The flag --log-level must be debug, info, warning or error.\n"),
+        (
+            ["serve", "--log-level", "loud"],
+            "martlet: The flag --log-level must be debug, info, warning or error.\n"
+        ),
         (["nope"], "martlet: Unknown command \"nope\": there are serve, app and version.\n"),
         (["app"], "martlet: martlet app needs one of: create, list, show, rotate-master-key, delete.\n"),
         (["app", "create"], "martlet: martlet app create needs a name.\n"),
@@ -140,7 +173,9 @@ struct CommandLineTests {
     func `a command line that means nothing is told in one line`(words: [String], text: String) async throws {
         let folder = try TemporaryFolder()
         let result = try await ProgramRun.run(
-            [ProductPath.martlet] + words, environment: ["MARTLET_DATA": folder.path + "/data"])
+            [ProductPath.martlet] + words,
+            environment: ["MARTLET_DATA": folder.path + "/data"]
+        )
         #expect(result.status == 2)
         #expect(result.errors == text)
         #expect(result.output.isEmpty)
@@ -149,7 +184,9 @@ struct CommandLineTests {
     @Test func `a command on a folder without data is refused`() async throws {
         let folder = try TemporaryFolder()
         for words in [["list"], ["show", "x"], ["delete", "x", "--yes"], ["rotate-master-key", "x"]] {
-            let result = try await ProgramRun.run([ProductPath.martlet, "app"] + words + ["--data", folder.path])
+            let result = try await ProgramRun.run(
+                [ProductPath.martlet, "app"] + words + ["--data", folder.path]
+            )
             #expect(result.status == 2)
             #expect(result.errors == "martlet: The folder \(folder.path) is no data folder of martlet.\n")
         }
@@ -162,7 +199,8 @@ struct CommandLineTests {
             environment: [
                 "PARSE_SERVER_APPLICATION_ID": "app", "PARSE_SERVER_MASTER_KEY": "master",
                 "PARSE_SERVER_CLIENT_KEY": "client", "PARSE_SERVER_SESSION_LENGTH": "100",
-            ])
+            ]
+        )
         let api = API(port: process.port)
         let alice = try await api.signUp("alice")
         #expect(try await api.call("GET", "/users", asMaster: true)["results"]?.arrayValue?.count == 1)
@@ -180,7 +218,8 @@ struct CommandLineTests {
         let process = try await ServerProcess(
             dataFolder: folder.path + "/data",
             arguments: ["--config", path, "--master-key", "flag"],
-            environment: ["PARSE_SERVER_MASTER_KEY": "variable", "PARSE_SERVER_CLIENT_KEY": "variable"])
+            environment: ["PARSE_SERVER_MASTER_KEY": "variable", "PARSE_SERVER_CLIENT_KEY": "variable"]
+        )
         var api = API(port: process.port)
         api.clientKey = "variable"
         api.masterKey = "flag"
@@ -196,11 +235,13 @@ struct CommandLineTests {
 
     @Test(arguments: [
         (#"{"sesionLength":1}"#, "Unknown option \"sesionLength\" in the configuration file."),
-        (#"{"sessionLength":"long"}"#, "sessionLength"), (#"{"enableAnonymousUsers":7}"#, "enableAnonymousUsers"),
+        (#"{"sessionLength":"long"}"#, "sessionLength"),
+        (#"{"enableAnonymousUsers":7}"#, "enableAnonymousUsers"),
         (#"{"masterKeyIps":["nowhere"]}"#, "masterKeyIps"), (#"{"apps":{"a":{"port":1}}}"#, "apps.a.port"),
         (#"{"apps":{"a":{"nope":1}}}"#, "apps.a.nope"), (#"{"maxUploadSize":"big"}"#, "maxUploadSize"),
         (#"{"publicServerURL":"ftp://x"}"#, "publicServerURL"), (#"{"mountPath":"/other"}"#, "mountPath"),
-        (#"{"liveQuery":{}}"#, "The option \"liveQuery\" is known but not built yet."), ("[]", "must hold a JSON object"),
+        (#"{"liveQuery":{}}"#, "The option \"liveQuery\" is known but not built yet."),
+        ("[]", "must hold a JSON object"),
         ("{", "is no JSON"), (#"{"masterKey":"m"}"#, "masterKey"),
         (#"{"appId":"a","masterKey":"m","maintenanceKey":"m"}"#, "maintenanceKey"),
     ])
@@ -216,16 +257,29 @@ struct CommandLineTests {
 
     @Test func `a configuration file that is not there is told`() async throws {
         let folder = try TemporaryFolder()
-        let result = try await ProgramRun.martlet("serve", "--data", folder.path, "--config", folder.path + "/none")
+        let result = try await ProgramRun.martlet(
+            "serve",
+            "--data",
+            folder.path,
+            "--config",
+            folder.path + "/none"
+        )
         #expect(result.status == 2)
-        #expect(result.errors.hasPrefix("martlet: The configuration file \(folder.path)/none cannot be read: "))
+        #expect(
+            result.errors.hasPrefix("martlet: The configuration file \(folder.path)/none cannot be read: ")
+        )
     }
 
     @Test func `a port that is taken is told in one line`() async throws {
         let server = try await TestServer.start()
         let folder = try TemporaryFolder()
         let result = try await ProgramRun.martlet(
-            "serve", "--data", folder.path + "/data", "--port", String(server.port))
+            "serve",
+            "--data",
+            folder.path + "/data",
+            "--port",
+            String(server.port)
+        )
         #expect(result.status == 2)
         #expect(result.errors.hasPrefix("martlet: Cannot listen on 127.0.0.1:\(server.port): "))
         #expect(result.errors.filter(\.isNewline).count == 1)

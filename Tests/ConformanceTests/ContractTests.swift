@@ -8,7 +8,9 @@ struct ContractTests {
     @Test func `a wrong master key on an app without client keys is an ordinary caller`() async throws {
         let folder = try TemporaryFolder()
         let process = try await ServerProcess(
-            dataFolder: folder.path + "/data", arguments: ["--app-id", "app", "--master-key", "master"])
+            dataFolder: folder.path + "/data",
+            arguments: ["--app-id", "app", "--master-key", "master"]
+        )
         var api = API(port: process.port)
         api.clientKey = nil
         _ = try await api.signUp("private")
@@ -33,10 +35,18 @@ struct ContractTests {
     @Test func `the address of a client behind a trusted proxy is the forwarded one`() async throws {
         let server = try await TestServer.start(options: ["trustProxy": true])
         let foreign = try await server.api.call(
-            "GET", "/users", asMaster: true, headers: [("X-Forwarded-For", "10.0.0.9")])
+            "GET",
+            "/users",
+            asMaster: true,
+            headers: [("X-Forwarded-For", "10.0.0.9")]
+        )
         #expect(foreign.status == 403)
         let own = try await server.api.call(
-            "GET", "/users", asMaster: true, headers: [("X-Forwarded-For", "127.0.0.1")])
+            "GET",
+            "/users",
+            asMaster: true,
+            headers: [("X-Forwarded-For", "127.0.0.1")]
+        )
         #expect(own.status == 200)
         await server.process.stop()
     }
@@ -44,7 +54,11 @@ struct ContractTests {
     @Test func `without a trusted proxy a forwarded address counts for nothing`() async throws {
         let server = try await TestServer.start()
         let reply = try await server.api.call(
-            "GET", "/users", asMaster: true, headers: [("X-Forwarded-For", "10.0.0.9")])
+            "GET",
+            "/users",
+            asMaster: true,
+            headers: [("X-Forwarded-For", "10.0.0.9")]
+        )
         #expect(reply.status == 200)
         await server.process.stop()
     }
@@ -53,18 +67,25 @@ struct ContractTests {
         let server = try await TestServer.start()
         let alice = try await server.api.signUp("alice")
         let beside = try await server.api.call(
-            "PUT", "/users/\(alice.id)", ["nick": "a", "_SessionToken": .string(alice.token)], token: alice.token)
+            "PUT",
+            "/users/\(alice.id)",
+            ["nick": "a", "_SessionToken": .string(alice.token)],
+            token: alice.token
+        )
         #expect(beside.refusal == "400/105 Invalid field name: _SessionToken.")
 
         var browser = server.connect()
         browser.applicationID = nil
         browser.clientKey = nil
         let inside = try await browser.call(
-            "POST", "/users/\(alice.id)",
+            "POST",
+            "/users/\(alice.id)",
             [
-                "_method": "PUT", "_ApplicationId": "app", "_JavaScriptKey": "js", "_ClientVersion": "js1.9.0",
+                "_method": "PUT", "_ApplicationId": "app", "_JavaScriptKey": "js",
+                "_ClientVersion": "js1.9.0",
                 "_InstallationId": "browser", "_SessionToken": .string(alice.token), "nick": "b",
-            ])
+            ]
+        )
         #expect(inside.status == 200)
         let me = try await server.api.call("GET", "/users/me", token: alice.token)
         #expect(me["nick"] == "b")
@@ -80,7 +101,12 @@ struct ContractTests {
         let body: JSONValue = ["_ApplicationId": "app", "_method": "GET"]
         let wrong = try await browser.call("POST", "/users", body, headers: [("X-Parse-Master-Key", "wrong")])
         #expect(wrong.status == 403)
-        let right = try await browser.call("POST", "/users", body, headers: [("X-Parse-Master-Key", "master")])
+        let right = try await browser.call(
+            "POST",
+            "/users",
+            body,
+            headers: [("X-Parse-Master-Key", "master")]
+        )
         #expect(right.status == 200)
         await server.process.stop()
     }
@@ -94,19 +120,26 @@ struct ContractTests {
     }
 
     @Test(arguments: [
-        (#"{"username":"alice","password":"p","email":"no mail"}"#, "400/202 Account already exists for this username."),
+        (
+            #"{"username":"alice","password":"p","email":"no mail"}"#,
+            "400/202 Account already exists for this username."
+        ),
         (
             #"{"username":"alice","password":"p","email":42}"#,
             "400/111 schema mismatch for _User.email; expected String but got Number"
         ),
-        (#"{"username":"new","password":"p","email":"ALICE@x.com"}"#, "400/203 Account already exists for this email address."),
+        (
+            #"{"username":"new","password":"p","email":"ALICE@x.com"}"#,
+            "400/203 Account already exists for this email address."
+        ),
         (#"{"password":"p"}"#, "400/200 bad or missing username"),
         (#"{"username":["alice"],"password":"p"}"#, "400/200 bad or missing username"),
         (#"{"username":"new","password":""}"#, "400/201 password is required"),
         (#"{"username":"new","password":null}"#, "400/201 password is required"),
     ])
     func `of several faults of a sign-up the first in the order of the rules is told`(
-        body: String, refusal: String
+        body: String,
+        refusal: String
     ) async throws {
         let server = try await TestServer.start()
         _ = try await server.api.signUp("alice", fields: ["email": "alice@x.com"])
@@ -118,9 +151,17 @@ struct ContractTests {
         let server = try await TestServer.start()
         let first = try await server.api.signUp("x@a.com")
         _ = try await server.api.signUp("second", fields: ["email": "x@a.com"])
-        let own = try await server.api.call("POST", "/login", ["username": "x@a.com", "password": "x@a.com-password"])
+        let own = try await server.api.call(
+            "POST",
+            "/login",
+            ["username": "x@a.com", "password": "x@a.com-password"]
+        )
         #expect(own["objectId"] == .string(first.id))
-        let other = try await server.api.call("POST", "/login", ["username": "x@a.com", "password": "second-password"])
+        let other = try await server.api.call(
+            "POST",
+            "/login",
+            ["username": "x@a.com", "password": "second-password"]
+        )
         #expect(other.refusal == "404/101 Invalid username/password.")
         await server.process.stop()
     }
@@ -167,7 +208,12 @@ struct ContractTests {
         let server = try await TestServer.start()
         let alice = try await server.api.signUp("alice", installation: "phone")
         let reply = try await server.api.call(
-            "POST", "/sessions", ["installationId": "phone"], token: alice.token, installation: "phone")
+            "POST",
+            "/sessions",
+            ["installationId": "phone"],
+            token: alice.token,
+            installation: "phone"
+        )
         #expect(reply.status == 201)
         let token = try #require(reply["sessionToken"]?.stringValue)
         #expect(try await server.api.call("GET", "/users/me", token: token).status == 200)
@@ -189,7 +235,9 @@ struct ContractTests {
         await server.process.stop()
     }
 
-    @Test func `a provider tells a new user from a known one by status, with the address of both`() async throws {
+    @Test func `a provider tells a new user from a known one by status, with the address of both`()
+        async throws
+    {
         let server = try await TestServer.start()
         let body: JSONValue = ["authData": ["anonymous": ["id": "one"]], "nick": "x"]
         let first = try await server.api.call("POST", "/users", body)
@@ -225,7 +273,11 @@ struct ContractTests {
         try await LocalServer.run(providers: [FakeProvider()]) { server in
             let alice = try await server.api.signUp("alice")
             let reply = try await server.api.call(
-                "PUT", "/users/\(alice.id)", ["authData": ["fake": ["id": "1", "token": "bad"]]], asMaster: true)
+                "PUT",
+                "/users/\(alice.id)",
+                ["authData": ["fake": ["id": "1", "token": "bad"]]],
+                asMaster: true
+            )
             #expect(reply.refusal == "404/101 fake auth is invalid for this user.")
         }
     }
@@ -253,7 +305,8 @@ struct ContractTests {
     }
 
     @Test(arguments: [
-        ("GET", "/users", 200), ("GET", "/nosuchroute", 404), ("POST", "/login", 400), ("OPTIONS", "/anything", 200),
+        ("GET", "/users", 200), ("GET", "/nosuchroute", 404), ("POST", "/login", 400),
+        ("OPTIONS", "/anything", 200),
         ("PATCH", "/users", 404), ("GET", "/serverInfo", 403),
     ])
     func `every answer lets a browser read it`(method: String, path: String, status: Int) async throws {
@@ -282,7 +335,12 @@ struct ContractTests {
         try write(Array(#"{"username":"zip","password":"zip-password"}"#.utf8), to: path)
         let compressed = try await ProgramRun.run(["bash", "-c", "gzip -c '\(path)' | od -An -v -tu1"])
         let bytes = compressed.output.split { $0 == " " || $0 == "\n" }.compactMap { UInt8($0) }
-        let reply = try await server.api.send("POST", "/users", body: bytes, headers: [("Content-Encoding", "gzip")])
+        let reply = try await server.api.send(
+            "POST",
+            "/users",
+            body: bytes,
+            headers: [("Content-Encoding", "gzip")]
+        )
         #expect(reply.status == 201)
         await server.process.stop()
     }

@@ -51,7 +51,11 @@ struct DataFolderTests {
         try write(Array(String(repeating: "no database ", count: 100).utf8), to: folder.path + "/martlet.db")
         let result = try await ProgramRun.martlet("serve", "--data", folder.path, "--port", "0")
         #expect(result.status == 2)
-        #expect(result.errors.hasPrefix("martlet: The control database \(folder.path)/martlet.db cannot be used: "))
+        #expect(
+            result.errors.hasPrefix(
+                "martlet: The control database \(folder.path)/martlet.db cannot be used: "
+            )
+        )
         #expect(result.errors.filter(\.isNewline).count == 1)
     }
 
@@ -73,15 +77,21 @@ struct DataFolderTests {
         var wrapper: [String] = []
         if getuid() == 0 {
             wrapper = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-            guard try await ProgramRun.run(wrapper + [ProductPath.martlet, "version"]).status == 0 else { return }
+            guard try await ProgramRun.run(wrapper + [ProductPath.martlet, "version"]).status == 0 else {
+                return
+            }
         }
-        let result = try await ProgramRun.run(wrapper + [ProductPath.martlet, "serve", "--data", path, "--port", "0"])
+        let result = try await ProgramRun.run(
+            wrapper + [ProductPath.martlet, "serve", "--data", path, "--port", "0"]
+        )
         #expect(result.status == 2)
         #expect(result.errors == "martlet: The data folder \(path) cannot be written: Permission denied.\n")
         chmod(path, 0o755)
     }
 
-    @Test func `on a full disk writes fail, reads go on, and writes work when there is room again`() async throws {
+    @Test func `on a full disk writes fail, reads go on, and writes work when there is room again`()
+        async throws
+    {
         let folder = try TemporaryFolder()
         let mount = folder.path + "/disk"
         mkdir(mount, 0o755)
@@ -106,14 +116,19 @@ struct DataFolderTests {
         var failed: HTTPReply?
         for number in 0..<200 where failed == nil {
             let reply = try await api.call(
-                "PUT", "/users/\(alice.id)", ["note": .string("\(number)" + note)], token: alice.token)
+                "PUT",
+                "/users/\(alice.id)",
+                ["note": .string("\(number)" + note)],
+                token: alice.token
+            )
             if reply.status != 200 { failed = reply }
         }
         let refusal = try #require(failed)
         try expectFault(refusal)
         for _ in 0..<3 {
             try expectFault(
-                try await api.call("PUT", "/users/\(alice.id)", ["note": .string(note)], token: alice.token))
+                try await api.call("PUT", "/users/\(alice.id)", ["note": .string(note)], token: alice.token)
+            )
             #expect(try await api.call("GET", "/users/me", token: alice.token)["username"] == "alice")
             #expect(try await api.call("GET", "/users", asMaster: true).status == 200)
         }
@@ -134,7 +149,8 @@ struct DataFolderTests {
     @Test func `a file that may not grow further ends no server`() async throws {
         let folder = try TemporaryFolder()
         let process = try await ServerProcess(
-            dataFolder: folder.path + "/data", arguments: pinnedApp,
+            dataFolder: folder.path + "/data",
+            arguments: pinnedApp,
             // The signal that goes with the limit may be ignored by whoever runs the tests.
             wrapper: [
                 "python3", "-c",
@@ -144,14 +160,19 @@ struct DataFolderTests {
                 resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
                 os.execvp(sys.argv[1], sys.argv[1:])
                 """,
-            ])
+            ]
+        )
         let api = API(port: process.port)
         let alice = try await api.signUp("alice")
         let note = String(repeating: "x", count: 30_000)
         var failed: HTTPReply?
         for number in 0..<200 where failed == nil {
             let reply = try await api.call(
-                "PUT", "/users/\(alice.id)", ["note": .string("\(number)" + note)], token: alice.token)
+                "PUT",
+                "/users/\(alice.id)",
+                ["note": .string("\(number)" + note)],
+                token: alice.token
+            )
             if reply.status != 200 { failed = reply }
         }
         try expectFault(try #require(failed))
@@ -162,8 +183,11 @@ struct DataFolderTests {
     private func expectFault(_ reply: HTTPReply) throws {
         #expect(reply.status == 500)
         #expect(
-            reply.json == ["code": 1, "message": "Internal server error.", "error": "Internal server error."],
-            "\(reply.text)")
+            reply.json == [
+                "code": 1, "message": "Internal server error.", "error": "Internal server error.",
+            ],
+            "\(reply.text)"
+        )
         #expect(!reply.closes)
     }
 }

@@ -70,15 +70,23 @@ struct HostileInputTests {
 
     @Test func `a compressed body that unfolds to too much is refused`() async throws {
         let server = try await TestServer.start(options: ["maxUploadSize": "64kb"])
-        let result = try await ProgramRun.run(["bash", "-c", "head -c 1000000 /dev/zero | gzip -c | od -An -v -tu1"])
+        let result = try await ProgramRun.run([
+            "bash", "-c", "head -c 1000000 /dev/zero | gzip -c | od -An -v -tu1",
+        ])
         let bytes = result.output.split { $0 == " " || $0 == "\n" }.compactMap { UInt8($0) }
-        let reply = try await server.api.send("POST", "/users", body: bytes, headers: [("Content-Encoding", "gzip")])
+        let reply = try await server.api.send(
+            "POST",
+            "/users",
+            body: bytes,
+            headers: [("Content-Encoding", "gzip")]
+        )
         #expect(reply.status == 413)
         await server.process.stop()
     }
 
     @Test(arguments: [
-        "{", "}", "nul", "{\"a\":1,}", "{\"a\":01}", "{'a':1}", "{\"a\":\"\u{1}\"}", "\"text\"", "12", "true", "{}{}",
+        "{", "}", "nul", "{\"a\":1,}", "{\"a\":01}", "{'a':1}", "{\"a\":\"\u{1}\"}", "\"text\"", "12", "true",
+        "{}{}",
         "{\"a\":1}x", "{\"a\" 1}", "\u{FEFF}{}",
     ])
     func `malformed JSON is refused before the app is looked for`(body: String) async throws {
@@ -93,9 +101,11 @@ struct HostileInputTests {
         await server.process.stop()
     }
 
-    @Test(arguments: [
-        [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xFF], [0x80], [0xE2, 0x82],
-    ] as [[UInt8]])
+    @Test(
+        arguments: [
+            [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xFF], [0x80], [0xE2, 0x82],
+        ] as [[UInt8]]
+    )
     func `bytes that are not UTF-8 are refused`(bytes: [UInt8]) async throws {
         let server = try await TestServer.start()
         let body = Array(#"{"username":""#.utf8) + bytes + Array(#"","password":"p"}"#.utf8)
@@ -127,19 +137,27 @@ struct HostileInputTests {
     }
 
     @Test(arguments: [
-        "__proto__", "constructor", "$x", "a.b", "_hashed_password", "", " ", "1a", "a b", "a\u{0}b", "ä", "_id",
+        "__proto__", "constructor", "$x", "a.b", "_hashed_password", "", " ", "1a", "a b", "a\u{0}b", "ä",
+        "_id",
         "objectId", "_wperm", "_rperm", "_tokenHash", "password; DROP TABLE _User", "a\"b", "a'b",
     ])
     func `a hostile field name is refused and nobody signs up`(name: String) async throws {
         let server = try await TestServer.start()
         let alice = try await server.api.signUp("alice")
         let signUp = try await server.api.call(
-            "POST", "/users", .object(["username": "new", "password": "p", name: "x"] as JSONObject))
+            "POST",
+            "/users",
+            .object(["username": "new", "password": "p", name: "x"] as JSONObject)
+        )
         #expect(signUp.status == 400, "\(signUp.status) \(signUp.text)")
         // An update may name a part of a field by a dot, and ignores the id.
         if name != "objectId", name != "a.b" {
             let update = try await server.api.call(
-                "PUT", "/users/\(alice.id)", .object([name: "x"] as JSONObject), token: alice.token)
+                "PUT",
+                "/users/\(alice.id)",
+                .object([name: "x"] as JSONObject),
+                token: alice.token
+            )
             #expect(update.status == 400, "\(update.status) \(update.text)")
         }
         let query = JSONValue.object([name: "x"] as JSONObject).serializedString().percentEncoded
@@ -192,22 +210,41 @@ struct HostileInputTests {
     }
 
     @Test(arguments: [
-        ("both lengths", "POST /parse/users HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
-        ("two lengths", "POST /parse/users HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", 400),
+        (
+            "both lengths",
+            "POST /parse/users HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            400
+        ),
+        (
+            "two lengths",
+            "POST /parse/users HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+            400
+        ),
         ("negative length", "POST /parse/users HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n", 400),
-        ("huge length", "POST /parse/users HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n", 400),
+        (
+            "huge length",
+            "POST /parse/users HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n", 400
+        ),
         ("bare line feeds", "GET /health HTTP/1.1\nHost: a\n\n", 400),
         ("space before the colon", "GET /health HTTP/1.1\r\nHost : a\r\n\r\n", 400),
         ("folded line", "GET /health HTTP/1.1\r\nHost: a\r\nX: b\r\n c\r\n\r\n", 400),
         ("no host", "GET /health HTTP/1.1\r\n\r\n", 400),
         ("two hosts", "GET /health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
-        ("unknown coding", "POST /parse/users HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501),
-        ("malformed chunk", "POST /parse/users HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", 400),
+        (
+            "unknown coding",
+            "POST /parse/users HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501
+        ),
+        (
+            "malformed chunk",
+            "POST /parse/users HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", 400
+        ),
         ("not HTTP", "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\r\n\r\n", 400),
         ("later version", "GET /health HTTP/2.0\r\nHost: a\r\n\r\n", 505),
     ])
     func `a request that two readers could read differently is refused`(
-        name: String, request: String, status: Int
+        name: String,
+        request: String,
+        status: Int
     ) async throws {
         let server = try await TestServer.start()
         let reply = try await HTTPClient(port: server.port).exchange(Array(request.utf8))
@@ -249,7 +286,9 @@ struct HostileInputTests {
         }) { server in
             let began = ContinuousClock.now
             let isCut = try await HTTPClient(port: server.port).use { connection in
-                try connection.send("POST /parse/users HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n{")
+                try connection.send(
+                    "POST /parse/users HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n{"
+                )
                 return Self.drip(connection, " ")
             }
             #expect(isCut)
@@ -293,11 +332,16 @@ struct HostileInputTests {
     }
 
     private func request(
-        _ method: String, _ path: String, _ body: String? = nil, _ headers: [(String, String)] = []
+        _ method: String,
+        _ path: String,
+        _ body: String? = nil,
+        _ headers: [(String, String)] = []
     ) -> [UInt8] {
         HTTPClient.request(
-            method, "/parse" + path,
+            method,
+            "/parse" + path,
             headers: [("X-Parse-Application-Id", "app"), ("X-Parse-Client-Key", "client")] + headers,
-            body: body.map { Array($0.utf8) })
+            body: body.map { Array($0.utf8) }
+        )
     }
 }

@@ -17,13 +17,19 @@ struct LoadTests {
         let replies = try await concurrently(50) { number in
             // The same name but for case.
             let name = number.isMultiple(of: 2) ? "Snoopy" : "snoopy"
-            return try await server.connect().call("POST", "/users", ["username": .string(name), "password": "p"])
+            return try await server.connect().call(
+                "POST",
+                "/users",
+                ["username": .string(name), "password": "p"]
+            )
         }
         #expect(replies.filter { $0.status == 201 }.count == 1)
         let refused = replies.filter { $0.refusal == "400/202 Account already exists for this username." }
         #expect(refused.count == 49)
         #expect(try await server.api.call("GET", "/users", asMaster: true)["results"]?.arrayValue?.count == 1)
-        #expect(try await server.api.call("GET", "/sessions", asMaster: true)["results"]?.arrayValue?.count == 1)
+        #expect(
+            try await server.api.call("GET", "/sessions", asMaster: true)["results"]?.arrayValue?.count == 1
+        )
         await server.process.stop()
     }
 
@@ -38,7 +44,9 @@ struct LoadTests {
         }
         #expect(living.filter { $0 }.count == 1)
         #expect(try await server.api.call("GET", "/users/me", token: alice.token).status == 400)
-        #expect(try await server.api.call("GET", "/sessions", asMaster: true)["results"]?.arrayValue?.count == 1)
+        #expect(
+            try await server.api.call("GET", "/sessions", asMaster: true)["results"]?.arrayValue?.count == 1
+        )
         let last = try await server.api.logIn("alice", alice.password, installation: "phone")
         #expect(try await server.api.call("GET", "/users/me", token: last).status == 200)
         await server.process.stop()
@@ -74,7 +82,11 @@ struct LoadTests {
         ]
         let isDone = Locked(false)
         async let batch = {
-            let reply = try await batcher.call("POST", "/batch", ["requests": .array(Array(repeating: part, count: 300))])
+            let reply = try await batcher.call(
+                "POST",
+                "/batch",
+                ["requests": .array(Array(repeating: part, count: 300))]
+            )
             isDone.withLock { $0 = true }
             return reply
         }()
@@ -94,10 +106,15 @@ struct LoadTests {
 
     @Test func `clients that do not read their answers keep nobody waiting`() async throws {
         let server = try await TestServer.start()
-        let alice = try await server.api.signUp("alice", fields: ["note": .string(String(repeating: "x", count: 2000))])
+        let alice = try await server.api.signUp(
+            "alice",
+            fields: ["note": .string(String(repeating: "x", count: 2000))]
+        )
         let request = HTTPClient.request(
-            "GET", "/parse/users/me",
-            headers: server.api.keyHeaders + [("X-Parse-Session-Token", alice.token)])
+            "GET",
+            "/parse/users/me",
+            headers: server.api.keyHeaders + [("X-Parse-Session-Token", alice.token)]
+        )
         let clients = (0..<20).map { _ in HTTPClient(port: server.port, receiveBuffer: 4096) }
         let isOver = Locked(false)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -106,7 +123,9 @@ struct LoadTests {
                     try await client.use { connection in
                         let requests = Array(repeatElement(request, count: 50).joined())
                         while !isOver.withLock({ $0 }) {
-                            if connection.sendWithoutWaiting(requests) < requests.count { pause(milliseconds: 5) }
+                            if connection.sendWithoutWaiting(requests) < requests.count {
+                                pause(milliseconds: 5)
+                            }
                         }
                     }
                 }
@@ -173,7 +192,10 @@ struct LoadTests {
             let replies = try await concurrently(60) { _ in
                 let began = ContinuousClock.now
                 let reply = try await server.connect().call(
-                    "POST", "/login", ["username": "alice", "password": .string(alice.password)])
+                    "POST",
+                    "/login",
+                    ["username": "alice", "password": .string(alice.password)]
+                )
                 return (reply, began.duration(to: .now))
             }
             isDone.withLock { $0 = true }
@@ -204,8 +226,12 @@ struct LoadTests {
                     let api = API(port: port)
                     for number in 0..<1000 {
                         let name = "user-\(client)-\(number)"
-                        guard let reply = try? await api.call(
-                            "POST", "/users", ["username": .string(name), "password": .string(name + "-password")])
+                        guard
+                            let reply = try? await api.call(
+                                "POST",
+                                "/users",
+                                ["username": .string(name), "password": .string(name + "-password")]
+                            )
                         else { return }
                         guard reply.status == 201 else { throw Unexpected(reply) }
                         acknowledged.withLock { $0.append(name) }
@@ -213,7 +239,9 @@ struct LoadTests {
                 }
             }
             group.addTask {
-                while acknowledged.withLock({ $0.count }) < 100 { try await Task.sleep(for: .milliseconds(1)) }
+                while acknowledged.withLock({ $0.count }) < 100 {
+                    try await Task.sleep(for: .milliseconds(1))
+                }
                 await server.process.kill()
             }
             try await group.waitForAll()
@@ -222,7 +250,8 @@ struct LoadTests {
         #expect(names.count >= 100)
 
         let next = try await TestServer.start(folder: server.folder)
-        let rows = try await next.api.call("GET", "/users?limit=10000", asMaster: true)["results"]?.arrayValue ?? []
+        let rows =
+            try await next.api.call("GET", "/users?limit=10000", asMaster: true)["results"]?.arrayValue ?? []
         let stored = rows.compactMap { $0["username"]?.stringValue }
         #expect(Set(stored).count == stored.count)
         #expect(Set(names).subtracting(stored) == [])

@@ -11,7 +11,11 @@ struct OwnRulesTests {
         let alice = try await server.api.signUp("alice")
         let second = try await server.api.logIn("alice", alice.password)
         let deleted = try await server.api.call(
-            "DELETE", "/users/\(alice.id)", token: asMaster ? nil : alice.token, asMaster: asMaster)
+            "DELETE",
+            "/users/\(alice.id)",
+            token: asMaster ? nil : alice.token,
+            asMaster: asMaster
+        )
         #expect(deleted.status == 200)
         for token in [alice.token, second] {
             let reply = try await server.api.call("GET", "/users/me", token: token)
@@ -46,7 +50,8 @@ struct OwnRulesTests {
         arguments: [
             ("password", "400/201 password is required"), ("username", "400/200 bad or missing username"),
         ],
-        [#""""#, "null", #"{"__op":"Delete"}"#])
+        [#""""#, "null", #"{"__op":"Delete"}"#]
+    )
     func `neither name nor password can be taken off`(field: (String, String), value: String) async throws {
         let server = try await TestServer.start()
         let alice = try await server.api.signUp("alice")
@@ -71,7 +76,12 @@ struct OwnRulesTests {
         for value in [#""x""#, "null", #"{"__op":"Delete"}"#, "1"] {
             let body = Array("{\"\(field)\":\(value)}".utf8)
             for headers in [[("X-Parse-Session-Token", alice.token)], [("X-Parse-Master-Key", "master")]] {
-                let reply = try await server.api.send("PUT", "/users/\(alice.id)", body: body, headers: headers)
+                let reply = try await server.api.send(
+                    "PUT",
+                    "/users/\(alice.id)",
+                    body: body,
+                    headers: headers
+                )
                 #expect(reply.refusal == "400/105 Invalid field name: \(field).")
             }
         }
@@ -136,7 +146,12 @@ struct OwnRulesTests {
 
     @Test func `a sign-up with the master key has a session`() async throws {
         let server = try await TestServer.start()
-        let reply = try await server.api.call("POST", "/users", ["username": "a", "password": "p"], asMaster: true)
+        let reply = try await server.api.call(
+            "POST",
+            "/users",
+            ["username": "a", "password": "p"],
+            asMaster: true
+        )
         #expect(reply.status == 201)
         #expect(reply.keys == ["objectId", "createdAt", "sessionToken"])
         await server.process.stop()
@@ -146,7 +161,11 @@ struct OwnRulesTests {
         let server = try await TestServer.start()
         let alice = try await server.api.signUp("alice")
         let reply = try await server.api.call(
-            "PUT", "/users/\(alice.id)", ["authData": ["anonymous": ["id": "1"]]], asMaster: true)
+            "PUT",
+            "/users/\(alice.id)",
+            ["authData": ["anonymous": ["id": "1"]]],
+            asMaster: true
+        )
         let token = try #require(reply["sessionToken"]?.stringValue)
         #expect(try await server.api.call("GET", "/users/me", token: token)["objectId"] == .string(alice.id))
         await server.process.stop()
@@ -167,7 +186,10 @@ struct OwnRulesTests {
             #expect(try await server.api.call("POST", "/users", ["authData": data]).status == 201)
             let bob = try await server.api.signUp("bob")
             let reply = try await server.api.call(
-                "POST", "/login", ["username": "bob", "password": .string(bob.password), "authData": data])
+                "POST",
+                "/login",
+                ["username": "bob", "password": .string(bob.password), "authData": data]
+            )
             #expect(reply.refusal == "400/208 this auth is already used")
             #expect(try await server.api.call("GET", "/users/me", token: bob.token)["authData"] == nil)
         }
@@ -183,7 +205,8 @@ struct OwnRulesTests {
         if count == 1001 {
             #expect(
                 reply.refusal
-                    == "400/107 Batch request contains 1001 sub-requests, which exceeds the limit of 1000.")
+                    == "400/107 Batch request contains 1001 sub-requests, which exceeds the limit of 1000."
+            )
         }
         let master = try await server.api.call("POST", "/batch", body, asMaster: true)
         #expect(master.json?.arrayValue?.count == count)
@@ -196,11 +219,18 @@ struct OwnRulesTests {
             ["method": "POST", "path": "/parse/users", "body": ["username": .string(name), "password": "p"]]
         }
         let failed = try await server.api.call(
-            "POST", "/batch", ["transaction": true, "requests": [part("a"), part("b"), part("a")]])
+            "POST",
+            "/batch",
+            ["transaction": true, "requests": [part("a"), part("b"), part("a")]]
+        )
         #expect(failed.status == 500)
         #expect(failed.keys == ["code", "message", "error"])
         #expect(try await server.api.call("GET", "/users", asMaster: true)["results"] == [])
-        let done = try await server.api.call("POST", "/batch", ["transaction": true, "requests": [part("a"), part("b")]])
+        let done = try await server.api.call(
+            "POST",
+            "/batch",
+            ["transaction": true, "requests": [part("a"), part("b")]]
+        )
         #expect(done.json?.arrayValue?.count == 2)
         #expect(try await server.api.call("GET", "/users", asMaster: true)["results"]?.arrayValue?.count == 2)
         await server.process.stop()

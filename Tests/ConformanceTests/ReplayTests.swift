@@ -10,7 +10,9 @@ struct ReplayTests {
     private static let file = "users-sessions.jsonl"
 
     /// How many lines there are of each configuration that is replayed.
-    private static let replayed = ["base": 175, "readonly": 6, "fakeauth": 6, "no-anonymous": 1, "session2s": 4]
+    private static let replayed = [
+        "base": 175, "readonly": 6, "fakeauth": 6, "no-anonymous": 1, "session2s": 4,
+    ]
 
     @Test(arguments: ["/parse", "/1", ""])
     func `the base server answers as recorded`(mount: String) async throws {
@@ -47,7 +49,9 @@ struct ReplayTests {
 
     @Test func `no line is left out unseen`() throws {
         var counts: [String: Int] = [:]
-        for exchange in try RecordedExchange.all(Self.file) { counts[exchange.configuration, default: 0] += 1 }
+        for exchange in try RecordedExchange.all(Self.file) {
+            counts[exchange.configuration, default: 0] += 1
+        }
         var expected = Self.replayed
         for configuration in UnbuiltConfiguration.all { expected[configuration.name] = configuration.lines }
         #expect(counts == expected)
@@ -63,17 +67,24 @@ struct ReplayTests {
 
     /// When one of them is built, its lines are to be replayed.
     @Test(arguments: UnbuiltConfiguration.all)
-    func `an option whose lines are not replayed is not built`(_ configuration: UnbuiltConfiguration) async throws {
+    func `an option whose lines are not replayed is not built`(_ configuration: UnbuiltConfiguration)
+        async throws
+    {
         let folder = try TemporaryFolder()
         let path = folder.path + "/config.json"
         try write(JSONValue.object([configuration.option: configuration.value]).serialized(), to: path)
         let result = try await ProgramRun.martlet("serve", "--data", folder.path + "/data", "--config", path)
         #expect(result.status == 2)
-        #expect(result.errors == "martlet: The option \"\(configuration.option)\" is known but not built yet.\n")
+        #expect(
+            result.errors == "martlet: The option \"\(configuration.option)\" is known but not built yet.\n"
+        )
     }
 
     private func replay(
-        _ configuration: String, port: Int, mount: String = "/parse", before: (RecordedExchange) -> Void = { _ in }
+        _ configuration: String,
+        port: Int,
+        mount: String = "/parse",
+        before: (RecordedExchange) -> Void = { _ in }
     ) async throws {
         var replayer = Replayer(port: port, mount: mount)
         var count = 0
@@ -90,7 +101,12 @@ struct ReplayTests {
             }
             #expect(!found.isEmpty, "\(exchange.name) is answered as recorded; it is no exception any more")
             replayer = copy
-            let left = replayer.differences(reply, status: exception.status, headers: [], body: exception.body)
+            let left = replayer.differences(
+                reply,
+                status: exception.status,
+                headers: [],
+                body: exception.body
+            )
             #expect(left.isEmpty, "\(exchange.name), \(exception.reason): \(left)")
         }
         #expect(count == Self.replayed[configuration])

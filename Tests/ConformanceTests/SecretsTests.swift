@@ -12,8 +12,10 @@ struct SecretsTests {
         let process = try await ServerProcess(
             dataFolder: folder.path + "/data",
             arguments: [
-                "--app-id", "app", "--client-key", "client", "--master-key", masterKey, "--log-level", "debug",
-            ])
+                "--app-id", "app", "--client-key", "client", "--master-key", masterKey, "--log-level",
+                "debug",
+            ]
+        )
         var api = API(port: process.port)
         api.masterKey = masterKey
         var secrets = [masterKey]
@@ -30,7 +32,11 @@ struct SecretsTests {
         for number in 0..<5 {
             let name = "user-\(number)"
             let password = secret()
-            let signUp = try await api.call("POST", "/users", ["username": json(name), "password": json(password)])
+            let signUp = try await api.call(
+                "POST",
+                "/users",
+                ["username": json(name), "password": json(password)]
+            )
             keep(signUp)
             let id = try #require(signUp["objectId"]?.stringValue)
             let token = try #require(signUp["sessionToken"]?.stringValue)
@@ -48,7 +54,8 @@ struct SecretsTests {
             keep(try await api.call("PUT", "/users/\(id)", ["password": json(secret())], token: token))
             try await api.call("PUT", "/users/\(id)", ["password": json(secret())], asMaster: true)
             try await api.call(
-                "POST", "/batch",
+                "POST",
+                "/batch",
                 [
                     "requests": [
                         [
@@ -56,9 +63,17 @@ struct SecretsTests {
                             "body": ["username": json(name), "password": json(secret())],
                         ]
                     ]
-                ])
+                ]
+            )
         }
-        let made = try await ProgramRun.martlet("app", "create", "Other", "--json", "--data", process.dataFolder)
+        let made = try await ProgramRun.martlet(
+            "app",
+            "create",
+            "Other",
+            "--json",
+            "--data",
+            process.dataFolder
+        )
         secrets.append(try #require(try JSONValue.parse(made.output)["masterKey"]?.stringValue))
         #expect(secrets.count > 70)
 
@@ -77,7 +92,9 @@ struct SecretsTests {
         let names = try FileManager.default.subpathsOfDirectory(atPath: folder)
         var count = 0
         for name in names {
-            guard let data = FileManager.default.contents(atPath: folder + "/" + name), !data.isEmpty else { continue }
+            guard let data = FileManager.default.contents(atPath: folder + "/" + name), !data.isEmpty else {
+                continue
+            }
             count += 1
             for secret in secrets {
                 #expect(data.range(of: Data(secret.utf8)) == nil, "a secret is in \(name)")

@@ -51,7 +51,10 @@ struct SessionEndTests {
     ///
     /// - Returns: When the last read that was answered 200 began.
     private static func read(
-        _ token: String, _ api: API, until ended: Locked<ContinuousClock.Instant?>, onSuccess: () -> Void
+        _ token: String,
+        _ api: API,
+        until ended: Locked<ContinuousClock.Instant?>,
+        onSuccess: () -> Void
     ) async throws -> ContinuousClock.Instant {
         var last = ContinuousClock.now
         while true {
@@ -69,7 +72,9 @@ struct SessionEndTests {
     }
 
     private static func account(_ round: Int, _ ending: Ending, _ api: API) async throws -> Account {
-        if round == 0 || ending == .userDeletion { return try await api.signUp("\(ending.rawValue)-\(round)") }
+        if round == 0 || ending == .userDeletion {
+            return try await api.signUp("\(ending.rawValue)-\(round)")
+        }
         let name = "\(ending.rawValue)-0"
         // A password change of an earlier round left another password.
         let password = ending == .passwordChange ? "password-\(round - 1)" : name + "-password"
@@ -91,9 +96,14 @@ struct SessionEndTests {
             guard let id = session["objectId"]?.stringValue else { throw Unexpected(session) }
             reply = try await api.call("DELETE", "/sessions/\(id)", token: account.token)
         case .passwordChange:
-            let number = account.password.hasSuffix("-password") ? 0 : (Int(account.password.dropFirst(9)) ?? 0) + 1
+            let number =
+                account.password.hasSuffix("-password") ? 0 : (Int(account.password.dropFirst(9)) ?? 0) + 1
             reply = try await api.call(
-                "PUT", "/users/\(account.id)", ["password": .string("password-\(number)")], token: account.token)
+                "PUT",
+                "/users/\(account.id)",
+                ["password": .string("password-\(number)")],
+                token: account.token
+            )
         case .userDeletion:
             reply = try await api.call("DELETE", "/users/\(account.id)", token: account.token)
         }

@@ -24,7 +24,11 @@ package final class HTTPClient: Sendable {
 
         func open() throws -> RawConnection {
             if let connection { return connection }
-            let new = try RawConnection(port: port, receiveBuffer: receiveBuffer, timeoutSeconds: timeoutSeconds)
+            let new = try RawConnection(
+                port: port,
+                receiveBuffer: receiveBuffer,
+                timeoutSeconds: timeoutSeconds
+            )
             connection = new
             connectionsOpened += 1
             return new
@@ -45,7 +49,10 @@ package final class HTTPClient: Sendable {
         headers: [(String, String)] = [],
         body: [UInt8]? = nil
     ) async throws -> HTTPReply {
-        try await exchange(Self.request(method, target, headers: headers, body: body), isHead: method == "HEAD")
+        try await exchange(
+            Self.request(method, target, headers: headers, body: body),
+            isHead: method == "HEAD"
+        )
     }
 
     /// Sends bytes as they are and reads one response.
@@ -77,7 +84,8 @@ package final class HTTPClient: Sendable {
                             state.connection = nil
                             throw error
                         }
-                    })
+                    }
+                )
             }
         }
     }

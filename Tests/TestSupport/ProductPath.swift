@@ -21,7 +21,9 @@ package enum ProductPath {
                 }
             }
         }
-        preconditionFailure("the program martlet is not beside the tests: build with swift build --build-tests")
+        preconditionFailure(
+            "the program martlet is not beside the tests: build with swift build --build-tests"
+        )
     }()
 
     /// What is known of the place of the tests: their own program (Linux), and the bundle that a helper of

@@ -72,20 +72,25 @@ package final class ProgramRun: Sendable {
             return Result(
                 status: self.process.terminationReason == .uncaughtSignal ? -status : status,
                 output: self.output,
-                errors: self.errors)
+                errors: self.errors
+            )
         }
     }
 
     /// Runs a program to its end.
     package static func run(
-        _ words: [String], environment: [String: String] = [:], input: String? = nil
+        _ words: [String],
+        environment: [String: String] = [:],
+        input: String? = nil
     ) async throws -> Result {
         try await ProgramRun(words, environment: environment, input: input).result()
     }
 
     /// Runs `martlet` with these arguments to its end.
     package static func martlet(
-        _ arguments: String..., environment: [String: String] = [:], input: String? = nil
+        _ arguments: String...,
+        environment: [String: String] = [:],
+        input: String? = nil
     ) async throws -> Result {
         try await run([ProductPath.martlet] + arguments, environment: environment, input: input)
     }
@@ -123,7 +128,10 @@ private final class PipeReader: @unchecked Sendable {
         condition.lock()
         defer { condition.unlock() }
         while true {
-            let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+            let lines = String(decoding: bytes, as: UTF8.self).split(
+                separator: "\n",
+                omittingEmptySubsequences: false
+            )
             if let line = lines.dropLast().first(where: { $0.hasPrefix(prefix) }) { return String(line) }
             if hasEnded { return nil }
             condition.wait()

@@ -146,7 +146,9 @@ package final class RawConnection {
             from = max(0, buffer.count - end.count)
             guard try fill() else {
                 throw ConnectionFailure(
-                    description: "closed after \(buffer.count) bytes of a response", isClosed: true)
+                    description: "closed after \(buffer.count) bytes of a response",
+                    isClosed: true
+                )
             }
         }
     }
@@ -197,6 +199,7 @@ package final class RawConnection {
         let code = errno
         return ConnectionFailure(
             description: "\(call): \(String(cString: strerror(code)))",
-            isClosed: code == ECONNRESET || code == EPIPE)
+            isClosed: code == ECONNRESET || code == EPIPE
+        )
     }
 }

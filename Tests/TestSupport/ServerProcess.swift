@@ -30,14 +30,17 @@ package final class ServerProcess: Sendable {
         self.dataFolder = dataFolder
         program = try ProgramRun(
             wrapper + [ProductPath.martlet, "serve", "--data", dataFolder, "--port", "0"] + arguments,
-            environment: environment)
+            environment: environment
+        )
         let mark = "Martlet is ready at "
         guard let line = await program.line(startingWith: mark),
             let port = line.split(separator: ":").last.flatMap({ Int($0) })
         else {
             let result = await program.result()
             throw Failure(
-                description: "the server did not start (status \(result.status)): \(result.output)\(result.errors)")
+                description:
+                    "the server did not start (status \(result.status)): \(result.output)\(result.errors)"
+            )
         }
         self.port = port
     }

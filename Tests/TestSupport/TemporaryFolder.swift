@@ -5,7 +5,9 @@ package final class TemporaryFolder: Sendable {
     package let path: String
 
     package init() throws {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-test-\(UUID().uuidString)")
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "martlet-test-\(UUID().uuidString)"
+        )
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         path = url.path
     }

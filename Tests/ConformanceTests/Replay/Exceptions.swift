@@ -12,24 +12,38 @@ struct ReplayException: Sendable {
     /// Mounts at which the line is an exception; at others it is replayed as recorded.
     var mounts: [String] = ["/parse", "/1", ""]
 
-    static let all: [ReplayException] = [
-        ReplayException(
-            configuration: "base", name: "server info",
-            reason: "a feature is told only when it is there",
-            status: 200, body: serverInfo),
-        ReplayException(
-            configuration: "base", name: "batch: path without the mount",
-            reason: "at the root the mount is empty, so that no path is without it",
-            status: 200, body: .null, mounts: [""]),
-    ] + challenges.map {
-        ReplayException(
-            configuration: "base", name: $0, reason: "the route /challenge is not built",
-            status: 404, body: "<!DOCTYPE html>")
-    }
+    static let all: [ReplayException] =
+        [
+            ReplayException(
+                configuration: "base",
+                name: "server info",
+                reason: "a feature is told only when it is there",
+                status: 200,
+                body: serverInfo
+            ),
+            ReplayException(
+                configuration: "base",
+                name: "batch: path without the mount",
+                reason: "at the root the mount is empty, so that no path is without it",
+                status: 200,
+                body: .null,
+                mounts: [""]
+            ),
+        ]
+        + challenges.map {
+            ReplayException(
+                configuration: "base",
+                name: $0,
+                reason: "the route /challenge is not built",
+                status: 404,
+                body: "<!DOCTYPE html>"
+            )
+        }
 
     static func find(_ exchange: RecordedExchange, mount: String) -> ReplayException? {
         all.first {
-            $0.configuration == exchange.configuration && $0.name == exchange.name && $0.mounts.contains(mount)
+            $0.configuration == exchange.configuration && $0.name == exchange.name
+                && $0.mounts.contains(mount)
         }
     }
 
@@ -48,7 +62,8 @@ struct ReplayException: Sendable {
             "cloudCode": ["jobs": false],
             "logs": ["level": false, "size": false, "order": false, "until": false, "from": false],
             "push": [
-                "immediatePush": false, "scheduledPush": false, "storedPushData": false, "pushAudiences": false,
+                "immediatePush": false, "scheduledPush": false, "storedPushData": false,
+                "pushAudiences": false,
                 "localization": false,
             ],
             "schemas": [
@@ -74,7 +89,12 @@ struct UnbuiltConfiguration: Sendable, CustomTestStringConvertible {
 
     static let all: [UnbuiltConfiguration] = [
         .init(name: "lockout", lines: 5, option: "accountLockout", value: ["threshold": 3, "duration": 1]),
-        .init(name: "passwordpolicy", lines: 4, option: "passwordPolicy", value: ["doNotAllowUsername": true]),
+        .init(
+            name: "passwordpolicy",
+            lines: 4,
+            option: "passwordPolicy",
+            value: ["doNotAllowUsername": true]
+        ),
         .init(name: "idempotency", lines: 2, option: "idempotencyOptions", value: ["paths": ["users"]]),
         .init(name: "ratelimit", lines: 6, option: "rateLimit", value: ["requestPath": "/login"]),
         .init(name: "email", lines: 22, option: "verifyUserEmails", value: true),

@@ -46,7 +46,9 @@ struct Placeholders {
                 let value = String(rest.prefix(length))
                 guard Self.isWellFormed(value, kind) else { return "\"\(value)\" is no \(kind)" }
                 let known = values[whole] ?? learnt[whole]
-                guard known == nil || known == value else { return "\(whole) was \(known ?? ""), is \(value)" }
+                guard known == nil || known == value else {
+                    return "\(whole) was \(known ?? ""), is \(value)"
+                }
                 learnt[whole] = value
                 rest = rest.dropFirst(length)
             }
@@ -71,7 +73,9 @@ struct Placeholders {
             return value.count == length(of: kind) && value.utf8.allSatisfy(isLetterOrDigit)
         case "sessionToken":
             return value.count == 34 && value.hasPrefix("r:")
-                && value.dropFirst(2).utf8.allSatisfy { isLetterOrDigit($0) && !(65...90).contains($0) && $0 < 103 }
+                && value.dropFirst(2).utf8.allSatisfy {
+                    isLetterOrDigit($0) && !(65...90).contains($0) && $0 < 103
+                }
         default:
             let form = Array("0000-00-00T00:00:00.000Z".utf8)
             let bytes = Array(value.utf8)

@@ -31,7 +31,8 @@ struct RecordedExchange: Sendable {
 
     private init(_ line: String) throws {
         let root = try JSONValue.parse(line)
-        guard let name = root["name"]?.stringValue, let request = root["request"], let response = root["response"],
+        guard let name = root["name"]?.stringValue, let request = root["request"],
+            let response = root["response"],
             let method = request["method"]?.stringValue, let path = request["path"]?.stringValue,
             let status = response["status"]?.numberValue
         else { throw Malformed(line: line) }

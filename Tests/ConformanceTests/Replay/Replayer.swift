@@ -22,7 +22,9 @@ struct Replayer {
     ///
     /// - Throws: ``Unbound`` when it needs a value that no answer gave.
     func send(_ exchange: RecordedExchange) async throws -> HTTPReply {
-        let path = try filled(exchange.path.hasPrefix("/parse") ? mount + exchange.path.dropFirst(6) : exchange.path)
+        let path = try filled(
+            exchange.path.hasPrefix("/parse") ? mount + exchange.path.dropFirst(6) : exchange.path
+        )
         let body: String? =
             switch exchange.body {
             case .null: nil
@@ -45,7 +47,10 @@ struct Replayer {
     }
 
     mutating func differences(
-        _ reply: HTTPReply, status: Int, headers: [(String, String)], body: JSONValue
+        _ reply: HTTPReply,
+        status: Int,
+        headers: [(String, String)],
+        body: JSONValue
     ) -> [String] {
         var found = reply.status == status ? [] : ["status \(reply.status) is not \(status)"]
         for (name, value) in headers {
@@ -67,7 +72,8 @@ struct Replayer {
         return found
     }
 
-    private mutating func differences(_ json: JSONValue, from pattern: JSONValue, at path: String) -> [String] {
+    private mutating func differences(_ json: JSONValue, from pattern: JSONValue, at path: String) -> [String]
+    {
         switch (pattern, json) {
         case (.object(let pattern), .object(let object)):
             return differences(object, from: pattern, at: path)
@@ -88,12 +94,15 @@ struct Replayer {
     }
 
     private mutating func differences(
-        _ object: JSONObject, from pattern: JSONObject, at path: String
+        _ object: JSONObject,
+        from pattern: JSONObject,
+        at path: String
     ) -> [String] {
         // Ids come first, as keys of the same object may be made of them.
         let first = ["objectId", "sessionToken"]
         let ordered =
-            pattern.members.filter { first.contains($0.key) } + pattern.members.filter { !first.contains($0.key) }
+            pattern.members.filter { first.contains($0.key) }
+            + pattern.members.filter { !first.contains($0.key) }
         var found: [String] = []
         var keys: Set<String> = []
         for member in ordered {
@@ -110,7 +119,9 @@ struct Replayer {
     }
 
     private func filled(_ text: String) throws -> String {
-        guard let filled = placeholders.filled(text) else { throw Unbound(description: "no value yet for: \(text)") }
+        guard let filled = placeholders.filled(text) else {
+            throw Unbound(description: "no value yet for: \(text)")
+        }
         return filled
     }
 }

@@ -35,7 +35,10 @@ struct API: Sendable {
     /// Sends a body as it stands.
     @discardableResult
     func send(
-        _ method: String, _ path: String, body: [UInt8], headers: [(String, String)] = []
+        _ method: String,
+        _ path: String,
+        body: [UInt8],
+        headers: [(String, String)] = []
     ) async throws -> HTTPReply {
         try await client.send(method, mount + path, headers: keyHeaders + headers, body: body)
     }
@@ -58,7 +61,8 @@ struct API: Sendable {
     }
 
     /// Signs a user up with a password that is the name and `-password`.
-    func signUp(_ name: String, fields: JSONObject = [:], installation: String? = nil) async throws -> Account {
+    func signUp(_ name: String, fields: JSONObject = [:], installation: String? = nil) async throws -> Account
+    {
         var body = fields
         body["username"] = .string(name)
         body["password"] = .string(name + "-password")
@@ -72,8 +76,14 @@ struct API: Sendable {
     /// Logs in; the session token.
     func logIn(_ name: String, _ password: String, installation: String? = nil) async throws -> String {
         let reply = try await call(
-            "POST", "/login", ["username": .string(name), "password": .string(password)], installation: installation)
-        guard reply.status == 200, let token = reply["sessionToken"]?.stringValue else { throw Unexpected(reply) }
+            "POST",
+            "/login",
+            ["username": .string(name), "password": .string(password)],
+            installation: installation
+        )
+        guard reply.status == 200, let token = reply["sessionToken"]?.stringValue else {
+            throw Unexpected(reply)
+        }
         return token
     }
 }

@@ -15,7 +15,8 @@ import TestSupport
 
 /// Flags of the app that most tests use.
 let pinnedApp = [
-    "--app-id", "app", "--client-key", "client", "--rest-key", "rest", "--javascript-key", "js", "--master-key",
+    "--app-id", "app", "--client-key", "client", "--rest-key", "rest", "--javascript-key", "js",
+    "--master-key",
     "master",
 ]
 
@@ -28,7 +29,9 @@ struct TestServer: Sendable {
     var port: Int { process.port }
 
     static func start(
-        options: JSONObject? = nil, arguments: [String] = [], folder: TemporaryFolder? = nil
+        options: JSONObject? = nil,
+        arguments: [String] = [],
+        folder: TemporaryFolder? = nil
     ) async throws -> TestServer {
         let folder = try folder ?? TemporaryFolder()
         var arguments = pinnedApp + arguments
@@ -98,7 +101,8 @@ final class LocalServer: Sendable {
             providers: providers,
             tune: tune,
             hashQueueLimit: hashQueueLimit,
-            now: { Timestamp(milliseconds: Timestamp.now().milliseconds + ahead.withLock { $0 }) })
+            now: { Timestamp(milliseconds: Timestamp.now().milliseconds + ahead.withLock { $0 }) }
+        )
         port = try await server.start()
         api = API(port: port)
     }
@@ -124,7 +128,8 @@ func write(_ bytes: [UInt8], to path: String) throws {
 
 /// Does the same so many times at once; the results in order.
 func concurrently<Value: Sendable>(
-    _ count: Int, _ body: @escaping @Sendable (Int) async throws -> Value
+    _ count: Int,
+    _ body: @escaping @Sendable (Int) async throws -> Value
 ) async throws -> [Value] {
     try await withThrowingTaskGroup(of: (Int, Value).self) { group in
         for number in 0..<count { group.addTask { (number, try await body(number)) } }
