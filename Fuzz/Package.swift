@@ -34,7 +34,22 @@ let package = Package(
     name: "martlet",
     platforms: [.iOS(.v15), .macOS(.v15), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
     targets: [
+        .systemLibrary(name: "CUV", pkgConfig: "libuv"),
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium"),
+        .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt"),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib"),
+        .target(name: "CEventLoop", dependencies: ["CUV"]),
+        linked("Locking"),
         linked("JSON"),
+        linked("Logging", ["JSON", "Locking"]),
+        linked("EventLoop", ["CUV", "CEventLoop"]),
+        linked("HTTP", ["EventLoop", "CZlib"]),
+        linked("Cryptography", ["CSodium", "CCrypt", "Locking"]),
+        linked("ParseWire", ["JSON"]),
+        linked("ParseCore", ["JSON", "ParseWire", "Cryptography", "Logging", "Locking"]),
+        linked("ParseREST", ["ParseCore", "ParseWire", "JSON", "HTTP", "Logging", "Cryptography"]),
         fuzzer("FuzzJSON", ["JSON"]),
+        fuzzer("FuzzHTTP", ["HTTP"]),
+        fuzzer("FuzzRequest", ["ParseREST", "ParseCore", "HTTP", "JSON"]),
     ]
 )

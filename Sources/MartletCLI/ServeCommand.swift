@@ -43,6 +43,8 @@ struct ServeCommand {
     func run() async throws {
         // Files with people's accounts are nobody else's to read.
         umask(0o077)
+        // A file that may not grow further is an error of the write, as a full disk is, and ends nobody.
+        signal(SIGXFSZ, SIG_IGN)
         let signals = TerminationSignals()
         let server = try MartletServer(folder: folder, options: options, logger: logger)
         let port = try await server.start()

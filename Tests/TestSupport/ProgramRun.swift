@@ -19,6 +19,7 @@ package final class ProgramRun: Sendable {
     ///   - words: The program, by its path or its name, and its arguments.
     ///   - environment: Variables beside those of this process.
     ///   - input: What it reads from standard input; it is no terminal.
+    /// - Throws: An error of the system when it cannot be started.
     package init(_ words: [String], environment: [String: String] = [:], input: String? = nil) throws {
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

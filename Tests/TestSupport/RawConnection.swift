@@ -21,8 +21,10 @@ package final class RawConnection {
     /// Connects.
     ///
     /// - Parameters:
+    ///   - port: The port of the server.
     ///   - receiveBuffer: Bytes the system keeps for a reader that does not read; `nil` for its default.
     ///   - timeoutSeconds: What one call may wait at most.
+    /// - Throws: ``ConnectionFailure`` when nobody listens there.
     package init(port: Int, receiveBuffer: Int32? = nil, timeoutSeconds: Int = 30) throws {
         #if canImport(Glibc)
             descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -90,6 +92,8 @@ package final class RawConnection {
     /// Reads one response.
     ///
     /// - Parameter isHead: The response has no body, whatever its length says.
+    /// - Returns: The response; interim ones are passed over.
+    /// - Throws: ``ConnectionFailure`` when it does not come whole, or in time.
     package func receive(isHead: Bool = false) throws -> HTTPReply {
         while true {
             let head = try receiveHead()

@@ -11,7 +11,9 @@ struct Replayer {
     private let mount: String
     private(set) var placeholders: Placeholders
 
-    /// - Parameter mount: Where the API is asked: empty, `/parse` or `/1`.
+    /// - Parameters:
+    ///   - port: The port of the server.
+    ///   - mount: Where the API is asked: empty, `/parse` or `/1`.
     init(port: Int, mount: String) {
         client = HTTPClient(port: port)
         self.mount = mount
