@@ -86,6 +86,17 @@ package final class MartletServer: Sendable {
         )
     }
 
+    /// The signals that ask the process to end, from the moment ``start()`` returns; until then they end it at once.
+    ///
+    /// To be called before ``start()``.
+    package func terminations() -> AsyncStream<Int32> {
+        let (stream, continuation) = AsyncStream<Int32>.makeStream(bufferingPolicy: .bufferingOldest(1))
+        // The listener opens on the same loop after this, so whoever sees the server answer can stop it.
+        let source = SignalSource(loop: loops.loops[0], signals: [SIGTERM, SIGINT]) { continuation.yield($0) }
+        continuation.onTermination = { _ in source.cancel() }
+        return stream
+    }
+
     /// Listens.
     ///
     /// - Returns: The port, also where the options leave it to the system.

@@ -45,8 +45,8 @@ struct ServeCommand {
         umask(0o077)
         // A file that may not grow further is an error of the write, as a full disk is, and ends nobody.
         signal(SIGXFSZ, SIG_IGN)
-        let signals = TerminationSignals()
         let server = try MartletServer(folder: folder, options: options, logger: logger)
+        let terminations = server.terminations()
         let port = try await server.start()
         let address = "http://\(options.host.contains(":") ? "[\(options.host)]" : options.host):\(port)"
         if let app = server.firstApp {
@@ -61,8 +61,10 @@ struct ServeCommand {
             ]
         )
         let maintenance = Task { await server.maintain() }
-        let signal = await signals.next()
-        logger.info("stopping", [("signal", .number(Double(signal)))])
+        for await signal in terminations {
+            logger.info("stopping", [("signal", .number(Double(signal)))])
+            break
+        }
         maintenance.cancel()
         await server.shutdown()
         await maintenance.value

@@ -203,7 +203,8 @@ import Testing
         arguments: [
             (["limit": 0], 0, 0), (["limit": "7"], 7, 0), (["limit": 3, "skip": 2], 3, 2),
             (["limit": nil], 100, 0),
-            (["limit": 9_007_199_254_740_991], 9_007_199_254_740_991, 0),
+            (["limit": 10_000], 10_000, 0), (["limit": 10_001], 10_000, 0),
+            (["limit": 9_007_199_254_740_991], 10_000, 0),
         ] as [(JSONObject, Int, Int)]
     )
     func `limit and skip are whole numbers`(_ json: JSONObject, _ limit: Int, _ skip: Int) throws {

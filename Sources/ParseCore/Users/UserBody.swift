@@ -137,6 +137,7 @@ extension App {
     private static func translated(_ error: PasswordHashError) -> any Error {
         switch error {
         case .queueFull: ParseError.busyHashing
+        case .cancelled: CancellationError()
         case .passwordContainsNUL:
             ParseError(.validationError, "A password cannot contain the character NUL.")
         default: error
