@@ -41,7 +41,7 @@ package final class AppRegistry: AppResolver {
         )
     }
 
-    package func acquire(id: String) async throws -> App? {
+    package nonisolated(nonsending) func acquire(id: String) async throws -> App? {
         while true {
             enum Found {
                 case open(App)

@@ -72,7 +72,7 @@ package final class RESTService: HTTPHandler {
 
     /// A large body is read away from the event loop, one at a time: that costs milliseconds for each megabyte, and
     /// many times its size in memory while it lasts.
-    private func decoded(_ request: HTTPRequest) async throws -> DecodedRequest {
+    private nonisolated(nonsending) func decoded(_ request: HTTPRequest) async throws -> DecodedRequest {
         let limit = maxBodyBytes(for: request.head)
         guard request.body.count > RequestLimits.inlineBodyBytes else {
             return try DecodedRequest(request, maxBodyBytes: limit)
@@ -84,7 +84,7 @@ package final class RESTService: HTTPHandler {
         }
     }
 
-    private func respond(
+    private nonisolated(nonsending) func respond(
         to request: HTTPRequest,
         _ decoded: DecodedRequest,
         _ keys: RequestKeys,

@@ -87,7 +87,7 @@ package protocol AppResolver: Sendable {
     /// The app of that id, opened if it was not; `nil` when there is none.
     ///
     /// The app stays open at least until ``release(_:)``.
-    func acquire(id: String) async throws -> App?
+    nonisolated(nonsending) func acquire(id: String) async throws -> App?
 
     /// Says that a request is done with its app.
     func release(_ app: App)

@@ -6,7 +6,7 @@ extension App {
     ///
     /// - Throws: ``ParseError`` 209: `Session token is expired.` after its end, `Invalid session token` where
     ///   there is no session or its user is gone.
-    package func authenticate(token: String) async throws -> AuthenticatedSession {
+    package nonisolated(nonsending) func authenticate(token: String) async throws -> AuthenticatedSession {
         guard SessionToken.isWellFormed(token) else { throw ParseError.invalidSessionToken }
         let hash = SHA256.hash(token)
         if let session = sessions.session(tokenHash: hash) {
@@ -31,7 +31,7 @@ extension App {
         return try await checked(session)
     }
 
-    private func checked(_ session: AuthenticatedSession) async throws -> AuthenticatedSession {
+    private nonisolated(nonsending) func checked(_ session: AuthenticatedSession) async throws -> AuthenticatedSession {
         if let end = session.expiresAt, end < now { throw ParseError.sessionTokenExpired }
         if options.extendSessionOnUse, session.expiresAt != nil { try await extend(session) }
         return session

@@ -6,7 +6,7 @@ import ParseWire
 package struct CurrentUser: Sendable {
     package init() {}
 
-    package func run(in context: RequestContext) async throws -> CurrentUserReply {
+    package nonisolated(nonsending) func run(in context: RequestContext) async throws -> CurrentUserReply {
         guard let token = context.sessionToken else { throw ParseError.invalidSessionToken }
         if let session = context.principal.session {
             guard session.user.isReadable(by: context.principal.access) else {

@@ -15,7 +15,7 @@ struct Authenticator: Sendable {
     /// The app is acquired; whoever calls releases it.
     ///
     /// - Throws: ``ParseError/unauthorized`` without a known app.
-    func app(_ keys: inout RequestKeys, _ body: inout JSONObject) async throws -> App {
+    nonisolated(nonsending) func app(_ keys: inout RequestKeys, _ body: inout JSONObject) async throws -> App {
         body["_noBody"] = nil
         if let basic = keys.basic, let app = try await apps.acquire(id: basic.applicationID) {
             keys.useBasic()
@@ -38,7 +38,7 @@ struct Authenticator: Sendable {
     ///
     /// - Throws: ``ParseError/unauthorized`` for a client without a key and for a master key from an address
     ///   that may not use it; 209 for a session that does not live.
-    func principal(
+    nonisolated(nonsending) func principal(
         _ keys: RequestKeys,
         _ app: App,
         client address: String,
