@@ -14,7 +14,8 @@ import Testing
             expiresAt: nil,
             updatedAt: now,
             user: StoredRow(objectID: user, createdAt: now, updatedAt: now),
-            encodedUser: [])
+            encodedUser: []
+        )
     }
 
     @Test func `what was put in is found until its user is invalidated`() {
@@ -83,7 +84,9 @@ import Testing
     @Test func `an unknown or malformed token is refused`() async throws {
         let test = try TestApp()
         for token in ["r:unknown", "unknown", "", "r:", "r:" + String(repeating: "a", count: 300), "r:\0"] {
-            await expectRefusal(.invalidSessionToken, "Invalid session token") { _ = try await test.app.authenticate(token: token) }
+            await expectRefusal(.invalidSessionToken, "Invalid session token") {
+                _ = try await test.app.authenticate(token: token)
+            }
         }
     }
 
@@ -103,7 +106,9 @@ import Testing
         test.clock.advance(seconds: 60)
         _ = try await test.app.authenticate(token: token)
         test.clock.advance(seconds: 0.001)
-        await expectRefusal(.invalidSessionToken, "Session token is expired.") { _ = try await test.app.authenticate(token: token) }
+        await expectRefusal(.invalidSessionToken, "Session token is expired.") {
+            _ = try await test.app.authenticate(token: token)
+        }
         let view = try await CurrentSession().run(in: test.context(.nobody, token: token))
         #expect(view["sessionToken"] == .string(token))
     }
@@ -124,14 +129,22 @@ import Testing
         let start = test.clock.now
         test.clock.advance(seconds: 49)
         _ = try await test.app.authenticate(token: user.token)
-        #expect(try await test.sessions(of: user.id).first?.fields["expiresAt"] == .date(start.adding(seconds: 100)))
+        #expect(
+            try await test.sessions(of: user.id).first?.fields["expiresAt"]
+                == .date(start.adding(seconds: 100))
+        )
         test.clock.advance(seconds: 1)
         _ = try await test.app.authenticate(token: user.token)
-        #expect(try await test.sessions(of: user.id).first?.fields["expiresAt"] == .date(start.adding(seconds: 150)))
+        #expect(
+            try await test.sessions(of: user.id).first?.fields["expiresAt"]
+                == .date(start.adding(seconds: 150))
+        )
         test.clock.advance(seconds: 90)
         _ = try await test.app.authenticate(token: user.token)
         test.clock.advance(seconds: 101)
-        await expectRefusal(.invalidSessionToken, "Session token is expired.") { _ = try await test.app.authenticate(token: user.token) }
+        await expectRefusal(.invalidSessionToken, "Session token is expired.") {
+            _ = try await test.app.authenticate(token: user.token)
+        }
     }
 
     @Test func `a sweep removes what ended a day ago, in any number, and nothing else`() async throws {
@@ -152,7 +165,9 @@ import Testing
         let user = try await test.signUp("u")
         let other = try await test.token("u")
         _ = try await LogOut().run(in: try await test.context(token: user.token))
-        await expectRefusal(.invalidSessionToken, "Invalid session token") { _ = try await test.app.authenticate(token: user.token) }
+        await expectRefusal(.invalidSessionToken, "Invalid session token") {
+            _ = try await test.app.authenticate(token: user.token)
+        }
         _ = try await test.app.authenticate(token: other)
         #expect(try await LogOut().run(in: test.context()) == [:])
         #expect(try await LogOut().run(in: test.context(.master, token: "r:unknown")) == [:])
@@ -203,7 +218,9 @@ import Testing
         let user = try await test.signUp("u")
         let other = try await test.signUp("v")
         func find(_ context: RequestContext, _ parameters: JSONObject = [:]) async throws -> [JSONValue] {
-            let reply = try await FindSessions(options: FindOptions(parameters, by: context.principal)).run(in: context)
+            let reply = try await FindSessions(options: FindOptions(parameters, by: context.principal)).run(
+                in: context
+            )
             return reply["results"]?.arrayValue ?? []
         }
         for context in [test.context(), test.context(.maintenance)] {
@@ -218,9 +235,17 @@ import Testing
         let all = try await find(test.context(.master))
         #expect(all.count == 3)
         #expect(all.allSatisfy { $0["sessionToken"]?.stringValue?.hasPrefix("r:…") == true })
-        #expect(try await find(test.context(.master), ["where": ["sessionToken": .string(other.token)]]).count == 1)
+        #expect(
+            try await find(test.context(.master), ["where": ["sessionToken": .string(other.token)]]).count
+                == 1
+        )
         #expect(try await find(own, ["where": ["sessionToken": .string(other.token)]]).isEmpty)
-        #expect(try await find(own, ["where": ["$or": [["user": .string(other.id)], ["objectId": ["$exists": true]]]]]).count == 2)
+        #expect(
+            try await find(
+                own,
+                ["where": ["$or": [["user": .string(other.id)], ["objectId": ["$exists": true]]]]]
+            ).count == 2
+        )
         let foreign = try #require(try await test.sessions(of: other.id).first?.objectID)
         await expectRefusal(.objectNotFound, "Object not found.") {
             _ = try await GetSession(sessionID: foreign, projection: Projection()).run(in: own)
@@ -229,7 +254,9 @@ import Testing
 
     @Test func `the current session`() async throws {
         let test = try TestApp()
-        await expectRefusal(.invalidSessionToken, "Session token required.") { _ = try await CurrentSession().run(in: test.context()) }
+        await expectRefusal(.invalidSessionToken, "Session token required.") {
+            _ = try await CurrentSession().run(in: test.context())
+        }
         for token in ["r:unknown", "legacy"] {
             await expectRefusal(.invalidSessionToken, "Session token not found.") {
                 _ = try await CurrentSession().run(in: test.context(.nobody, token: token))
@@ -244,18 +271,30 @@ import Testing
         func create(_ body: JSONObject, _ context: RequestContext) async throws -> JSONObject {
             try await CreateSession(body: body).run(in: context).body
         }
-        await expectRefusal(.invalidSessionToken, "Session token required.") { _ = try await create([:], test.context()) }
-        await expectRefusal(.operationForbidden, "read-only masterKey isn't allowed to perform the create operation.") {
+        await expectRefusal(.invalidSessionToken, "Session token required.") {
+            _ = try await create([:], test.context())
+        }
+        await expectRefusal(
+            .operationForbidden,
+            "read-only masterKey isn't allowed to perform the create operation."
+        ) {
             _ = try await create([:], test.context(.readOnlyMaster))
         }
         let own = try await test.context(token: user.token)
-        await expectRefusal(.invalidKeyName, "Cannot set ACL on a Session.") { _ = try await create(["ACL": [:]], own) }
-        await expectRefusal(.invalidKeyName, "objectId is an invalid field name.") { _ = try await create(["objectId": "x"], own) }
+        await expectRefusal(.invalidKeyName, "Cannot set ACL on a Session.") {
+            _ = try await create(["ACL": [:]], own)
+        }
+        await expectRefusal(.invalidKeyName, "objectId is an invalid field name.") {
+            _ = try await create(["objectId": "x"], own)
+        }
         let reply = try await create(
             [
-                "user": ["__type": "Pointer", "className": "_User", "objectId": .string(other.id)], "sessionToken": "r:mine",
+                "user": ["__type": "Pointer", "className": "_User", "objectId": .string(other.id)],
+                "sessionToken": "r:mine",
                 "createdWith": ["action": "login"], "expiresAt": 5, "note": "x", "installationId": "",
-            ], own)
+            ],
+            own
+        )
         #expect(reply["user"]?["objectId"] == .string(user.id))
         #expect(reply["createdWith"] == ["action": "create"])
         #expect(reply["note"] == "x" && reply["createdAt"] == nil && reply["installationId"] == nil)
@@ -264,7 +303,9 @@ import Testing
         #expect(try await test.app.authenticate(token: token).userID == user.id)
         _ = try await create(["installationId": ""], own)
         _ = try await create(["installationId": "i"], own)
-        await expectRefusal(.invalidSessionToken, "Invalid session token") { _ = try await test.app.authenticate(token: user.token) }
+        await expectRefusal(.invalidSessionToken, "Invalid session token") {
+            _ = try await test.app.authenticate(token: user.token)
+        }
     }
 
     @Test func `changing a session: only what is the client's`() async throws {
@@ -277,26 +318,38 @@ import Testing
         func update(_ id: String, _ body: JSONObject, _ context: RequestContext) async throws {
             _ = try await UpdateSession(sessionID: id, body: body).run(in: context)
         }
-        await expectRefusal(.invalidSessionToken, "Session token required.") { try await update(id, [:], test.context()) }
-        await expectRefusal(.invalidKeyName, "Cannot set ACL on a Session.") { try await update(id, ["ACL": [:]], own) }
+        await expectRefusal(.invalidSessionToken, "Session token required.") {
+            try await update(id, [:], test.context())
+        }
+        await expectRefusal(.invalidKeyName, "Cannot set ACL on a Session.") {
+            try await update(id, ["ACL": [:]], own)
+        }
         let thief: JSONValue = ["__type": "Pointer", "className": "_User", "objectId": .string(other.id)]
         let sneaky: JSONValue = ["__op": "Delete", "objectId": .string(user.id)]
         let refused: [(JSONObject, String)] = [
-            (["installationId": "x"], "installationId"), (["sessionToken": "r:x"], "sessionToken"), (["user": thief], "user"),
+            (["installationId": "x"], "installationId"), (["sessionToken": "r:x"], "sessionToken"),
+            (["user": thief], "user"),
             (["user": nil], "user"), (["user": sneaky], "user"), (["expiresAt": nil], "expiresAt"),
             (["createdWith": [:]], "createdWith"), (["createdWith.action": "login"], "createdWith.action"),
             (["expiresAt.x": 1], "expiresAt.x"),
         ]
         for (body, name) in refused {
-            await expectRefusal(.invalidKeyName, "Invalid key name: \(name)") { try await update(id, body, own) }
+            await expectRefusal(.invalidKeyName, "Invalid key name: \(name)") {
+                try await update(id, body, own)
+            }
         }
-        await expectRefusal(.objectNotFound, "Object not found.") { try await update(foreign, ["note": "x"], own) }
-        await expectRefusal(.objectNotFound, "Object not found.") { try await update("me", ["note": "x"], own) }
+        await expectRefusal(.objectNotFound, "Object not found.") {
+            try await update(foreign, ["note": "x"], own)
+        }
+        await expectRefusal(.objectNotFound, "Object not found.") {
+            try await update("me", ["note": "x"], own)
+        }
         try await update(id, ["note": "x"], own)
         #expect(try await test.sessions(of: user.id).first?.fields["note"] == .string("x"))
     }
 
-    @Test func `a session that the master key gives to another user acts for that one at once`() async throws {
+    @Test func `a session that the master key gives to another user acts for that one at once`() async throws
+    {
         let test = try TestApp()
         let user = try await test.signUp("u")
         let other = try await test.signUp("v")
@@ -313,24 +366,37 @@ import Testing
         let own = try await test.context(token: user.token)
         let id = try #require(try await test.sessions(of: user.id).first?.objectID)
         let foreign = try #require(try await test.sessions(of: other.id).first?.objectID)
-        func delete(_ id: String, _ context: RequestContext) async throws { _ = try await DeleteSession(sessionID: id).run(in: context) }
-        await expectRefusal(.invalidSessionToken, "Invalid session token") { try await delete(id, test.context()) }
+        func delete(_ id: String, _ context: RequestContext) async throws {
+            _ = try await DeleteSession(sessionID: id).run(in: context)
+        }
+        await expectRefusal(.invalidSessionToken, "Invalid session token") {
+            try await delete(id, test.context())
+        }
         for id in [foreign, "unknown", "me"] {
             await expectRefusal(.objectNotFound, "Object not found for delete.") { try await delete(id, own) }
         }
-        await expectRefusal(.operationForbidden, "read-only masterKey isn't allowed to perform the delete operation.") {
+        await expectRefusal(
+            .operationForbidden,
+            "read-only masterKey isn't allowed to perform the delete operation."
+        ) {
             try await delete(id, test.context(.readOnlyMaster))
         }
         try await delete(id, own)
-        await expectRefusal(.invalidSessionToken, "Invalid session token") { _ = try await test.app.authenticate(token: user.token) }
+        await expectRefusal(.invalidSessionToken, "Invalid session token") {
+            _ = try await test.app.authenticate(token: user.token)
+        }
         _ = try await test.app.authenticate(token: other.token)
     }
 
     @Test func `a token from before revocable sessions is spent by its upgrade`() async throws {
         let test = try TestApp()
         let body: JSONObject = ["username": "u", "password": "p", "_session_token": "legacy"]
-        let id = try #require(try await SignUp(body: body).run(in: test.context(.maintenance)).body["objectId"]?.stringValue)
-        let reply = try await UpgradeSession().run(in: test.context(.nobody, token: "legacy", installation: "i"))
+        let id = try #require(
+            try await SignUp(body: body).run(in: test.context(.maintenance)).body["objectId"]?.stringValue
+        )
+        let reply = try await UpgradeSession().run(
+            in: test.context(.nobody, token: "legacy", installation: "i")
+        )
         let token = try #require(reply["sessionToken"]?.stringValue)
         #expect(try await test.app.authenticate(token: token).userID == id)
         #expect(reply["createdWith"] == ["action": "upgrade"])
@@ -340,7 +406,9 @@ import Testing
             }
         }
         for context in [test.context(), test.context(.master, token: "legacy"), test.context(.master)] {
-            await expectRefusal(.objectNotFound, "invalid session") { _ = try await UpgradeSession().run(in: context) }
+            await expectRefusal(.objectNotFound, "invalid session") {
+                _ = try await UpgradeSession().run(in: context)
+            }
         }
     }
 }
@@ -361,7 +429,8 @@ import Testing
                     let context = context(test, meeting, index)
                     do {
                         if let name {
-                            _ = try await SignUp(body: ["username": .string(name), "password": "p", "n": 1]).run(in: context)
+                            _ = try await SignUp(body: ["username": .string(name), "password": "p", "n": 1])
+                                .run(in: context)
                         } else {
                             _ = try await test.rows("_User")
                         }
@@ -377,10 +446,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (["a", "b", "c"], [true, true, true], 3), (["a"], [true], 1), ([nil, "a", nil], [true, true, true], 1),
-        ([nil, nil], [true, true], 0), ([], [], 0),
-    ] as [([String?], [Bool], Int)])
+    @Test(
+        arguments: [
+            (["a", "b", "c"], [true, true, true], 3), (["a"], [true], 1),
+            ([nil, "a", nil], [true, true, true], 1),
+            ([nil, nil], [true, true], 0), ([], [], 0),
+        ] as [([String?], [Bool], Int)]
+    )
     func `all parts are written together`(_ names: [String?], _ outcomes: [Bool], _ rows: Int) async throws {
         let test = try TestApp()
         #expect(await run(names, in: test) == outcomes)

@@ -9,17 +9,29 @@ import Testing
         try await test.signUp("taken", ["email": "t@x"])
         let id = try await test.signUp("u").id
         let cases: [(JSONObject, ParseErrorCode, String)] = [
-            (["authData": nil, "emailVerified": true], .unsupportedService, "This authentication method is unsupported."),
-            (["emailVerified": true, "a-b": 1], .operationForbidden, "Clients aren't allowed to manually update email verification."),
+            (
+                ["authData": nil, "emailVerified": true], .unsupportedService,
+                "This authentication method is unsupported."
+            ),
+            (
+                ["emailVerified": true, "a-b": 1], .operationForbidden,
+                "Clients aren't allowed to manually update email verification."
+            ),
             (["a-b": 1, "username": "taken"], .invalidKeyName, "Invalid field name: a-b."),
-            (["username": 5, "email": "bad"], .incorrectType, "schema mismatch for _User.username; expected String but got Number"),
+            (
+                ["username": 5, "email": "bad"], .incorrectType,
+                "schema mismatch for _User.username; expected String but got Number"
+            ),
             (["username": "", "email": "bad"], .usernameMissing, "bad or missing username"),
             (["username": nil], .usernameMissing, "bad or missing username"),
             (["username": ["__op": "Delete"]], .usernameMissing, "bad or missing username"),
             (["password": ""], .passwordMissing, "password is required"),
             (["password": nil], .passwordMissing, "password is required"),
             (["password": ["__op": "Delete"]], .passwordMissing, "password is required"),
-            (["username": "TAKEN", "email": "bad"], .usernameTaken, "Account already exists for this username."),
+            (
+                ["username": "TAKEN", "email": "bad"], .usernameTaken,
+                "Account already exists for this username."
+            ),
             (["email": "bad"], .invalidEmailAddress, "Email address format is invalid."),
             (["email": "T@X"], .emailTaken, "Account already exists for this email address."),
             (["nick": "x"], .sessionMissing, "Cannot modify user \(id)."),
@@ -38,10 +50,17 @@ import Testing
         let other = try await test.signUp("v")
         let otherContext = try await test.context(token: other.token)
         for id in [user.id, "unknown", "me"] {
-            await expectRefusal(.sessionMissing, "Insufficient auth.") { try await test.update(id, ["nick": "x"], in: otherContext) }
+            await expectRefusal(.sessionMissing, "Insufficient auth.") {
+                try await test.update(id, ["nick": "x"], in: otherContext)
+            }
         }
-        await expectRefusal(.objectNotFound, "Object not found.") { try await test.update("unknown", [:], in: test.context(.master)) }
-        await expectRefusal(.operationForbidden, "read-only masterKey isn't allowed to perform the update operation.") {
+        await expectRefusal(.objectNotFound, "Object not found.") {
+            try await test.update("unknown", [:], in: test.context(.master))
+        }
+        await expectRefusal(
+            .operationForbidden,
+            "read-only masterKey isn't allowed to perform the update operation."
+        ) {
             try await test.update(user.id, ["nick": "x"], in: test.context(.readOnlyMaster))
         }
         let own = try await test.context(token: user.token)
@@ -56,7 +75,8 @@ import Testing
         let thief = try await test.signUp("thief")
         let context = try await test.context(token: thief.token)
         for body: JSONObject in [
-            ["password": "mine"], ["objectId": .string(thief.id), "password": "mine"], ["authData": ["anonymous": ["id": "mine"]]],
+            ["password": "mine"], ["objectId": .string(thief.id), "password": "mine"],
+            ["authData": ["anonymous": ["id": "mine"]]],
             ["ACL": ["*": ["write": true]]], ["_hashed_password": "x"],
         ] {
             let error = await refusal { try await test.update(victim.id, body, in: context) }
@@ -74,7 +94,9 @@ import Testing
         let reply = try await test.update(user.id, ["password": "new"], in: context)
         #expect(reply.keys == ["updatedAt", "sessionToken"])
         for token in [user.token, second] {
-            await expectRefusal(.invalidSessionToken, "Invalid session token") { _ = try await test.app.authenticate(token: token) }
+            await expectRefusal(.invalidSessionToken, "Invalid session token") {
+                _ = try await test.app.authenticate(token: token)
+            }
         }
         let fresh = try #require(reply["sessionToken"]?.stringValue)
         #expect(try await test.app.authenticate(token: fresh).userID == user.id)
@@ -87,7 +109,11 @@ import Testing
     @Test func `the master key gets no token for a new password`() async throws {
         let test = try TestApp()
         let user = try await test.signUp("u")
-        #expect(try await test.update(user.id, ["password": "new"], in: test.context(.master)).keys == ["updatedAt"])
+        #expect(
+            try await test.update(user.id, ["password": "new"], in: test.context(.master)).keys == [
+                "updatedAt"
+            ]
+        )
         #expect(try await test.sessions(of: user.id).isEmpty)
     }
 
@@ -101,7 +127,8 @@ import Testing
         #expect(try await test.sessions(of: user.id).count == 2)
     }
 
-    @Test func `a change whose session ends meanwhile is refused with 209 and changes nothing`() async throws {
+    @Test func `a change whose session ends meanwhile is refused with 209 and changes nothing`() async throws
+    {
         let hook = HookProvider()
         let test = try TestApp(providers: [hook])
         let user = try await test.signUp("u")
@@ -109,7 +136,11 @@ import Testing
         hook.act { _ = try await LogOut().run(in: context) }
         let before = try await test.user(user.id)
         await expectRefusal(.invalidSessionToken, "Invalid session token") {
-            try await test.update(user.id, ["password": "new", "nick": "x", "authData": ["hook": ["id": "1"]]], in: context)
+            try await test.update(
+                user.id,
+                ["password": "new", "nick": "x", "authData": ["hook": ["id": "1"]]],
+                in: context
+            )
         }
         #expect(hook.count == 1)
         #expect(try await test.user(user.id) == before)
@@ -128,7 +159,10 @@ import Testing
         let reply = try await test.update(id, ["username": "u", "password": "p"], in: context)
         #expect(reply.keys == ["updatedAt", "sessionToken"])
         #expect(try await test.user(id).fields["authData"] == nil)
-        #expect(try await test.storage.users(owning: [ProviderIdentity(provider: "anonymous", id: "known")]).isEmpty)
+        #expect(
+            try await test.storage.users(owning: [ProviderIdentity(provider: "anonymous", id: "known")])
+                .isEmpty
+        )
         let again = try await SignUp(body: body).run(in: test.context())
         #expect(again.isNew)
         #expect(again.body["objectId"] != .string(id))
@@ -154,7 +188,11 @@ import Testing
         try await test.update(user.id, ["authData": ["hook": nil]], in: context)
         #expect(try await test.user(user.id).fields["authData"] == nil)
         try await test.update(other.id, data, in: try await test.context(token: other.token))
-        #expect(try await test.storage.users(owning: [ProviderIdentity(provider: "hook", id: "1")]).map(\.objectID) == [other.id])
+        #expect(
+            try await test.storage.users(owning: [ProviderIdentity(provider: "hook", id: "1")]).map(
+                \.objectID
+            ) == [other.id]
+        )
     }
 
     @Test func `results of operations are answered, and nobody locks himself out`() async throws {
@@ -162,7 +200,10 @@ import Testing
         let user = try await test.signUp("u", ["n": 1])
         let context = try await test.context(token: user.token)
         let reply = try await test.update(
-            user.id, ["n": ["__op": "Increment", "amount": 2], "ACL": [:], "objectId": "other", "createdAt": nil], in: context)
+            user.id,
+            ["n": ["__op": "Increment", "amount": 2], "ACL": [:], "objectId": "other", "createdAt": nil],
+            in: context
+        )
         #expect(reply["n"] == 3)
         let row = try await test.user(user.id)
         #expect(row.acl == AccessControlList(readers: [user.id], writers: [user.id]))
@@ -189,14 +230,21 @@ import Testing
         func delete(_ id: String, _ context: RequestContext) async throws {
             _ = try await DeleteUser(userID: id).run(in: context)
         }
-        await expectRefusal(.sessionMissing, "Insufficient auth to delete user") { try await delete(user.id, test.context()) }
+        await expectRefusal(.sessionMissing, "Insufficient auth to delete user") {
+            try await delete(user.id, test.context())
+        }
         await expectRefusal(.sessionMissing, "Insufficient auth.") {
             try await delete(user.id, try await test.context(token: other.token))
         }
-        await expectRefusal(.operationForbidden, "read-only masterKey isn't allowed to perform the delete operation.") {
+        await expectRefusal(
+            .operationForbidden,
+            "read-only masterKey isn't allowed to perform the delete operation."
+        ) {
             try await delete(user.id, test.context(.readOnlyMaster))
         }
-        await expectRefusal(.objectNotFound, "Object not found.") { try await delete("unknown", test.context(.master)) }
+        await expectRefusal(.objectNotFound, "Object not found.") {
+            try await delete("unknown", test.context(.master))
+        }
         #expect(try await test.rows("_User").count == 2)
     }
 
@@ -208,10 +256,16 @@ import Testing
         let token = try #require(made["sessionToken"]?.stringValue)
         let context = try await test.context(token: token)
         _ = try await DeleteUser(userID: id).run(in: context)
-        await expectRefusal(.invalidSessionToken, "Invalid session token") { _ = try await test.app.authenticate(token: token) }
+        await expectRefusal(.invalidSessionToken, "Invalid session token") {
+            _ = try await test.app.authenticate(token: token)
+        }
         #expect(try await test.sessions(of: id).isEmpty)
-        #expect(try await test.storage.users(owning: [ProviderIdentity(provider: "anonymous", id: "i")]).isEmpty)
-        await expectRefusal(.invalidSessionToken, "Invalid session token") { _ = try await DeleteUser(userID: id).run(in: context) }
+        #expect(
+            try await test.storage.users(owning: [ProviderIdentity(provider: "anonymous", id: "i")]).isEmpty
+        )
+        await expectRefusal(.invalidSessionToken, "Invalid session token") {
+            _ = try await DeleteUser(userID: id).run(in: context)
+        }
     }
 }
 
@@ -249,19 +303,26 @@ import Testing
         }
         let filters: [(JSONObject, String)] = [
             (["email": "a@b"], "email"), (["$or": [["email": ["$exists": true]]]], "email"),
-            (["$nor": [["$and": [["email": ["$ne": "x"]]]]]], "email"), (["authData": ["$exists": true]], "authData"),
+            (["$nor": [["$and": [["email": ["$ne": "x"]]]]]], "email"),
+            (["authData": ["$exists": true]], "authData"),
             (["authData.anonymous.id": "x"], "authData.anonymous.id"), (["email.x": 1], "email.x"),
         ]
         for (filter, path) in filters {
             for context in [client, test.context()] {
-                await expectRefusal(.operationForbidden, "This user is not allowed to query \(path) on class _User") {
+                await expectRefusal(
+                    .operationForbidden,
+                    "This user is not allowed to query \(path) on class _User"
+                ) {
                     _ = try await find(["where": .object(filter)], context)
                 }
             }
         }
         for name in ["email", "-email", "authData", "authData.anonymous.id"] {
             let path = name.hasPrefix("-") ? String(name.dropFirst()) : name
-            await expectRefusal(.operationForbidden, "This user is not allowed to sort by \(path) on class _User") {
+            await expectRefusal(
+                .operationForbidden,
+                "This user is not allowed to sort by \(path) on class _User"
+            ) {
                 _ = try await find(["order": .string(name)], client)
             }
         }
@@ -269,7 +330,10 @@ import Testing
         #expect(own["results"]?.arrayValue?.count == 1)
         let secret: JSONObject = ["where": ["objectId": .string(user.id), "authData": ["$exists": true]]]
         #expect(await refusal { _ = try await find(secret, client) }?.code == .operationForbidden)
-        let master = try await find(["where": ["email": "a@b"], "count": 1, "limit": 0], test.context(.master))
+        let master = try await find(
+            ["where": ["email": "a@b"], "count": 1, "limit": 0],
+            test.context(.master)
+        )
         #expect(master == ["results": [], "count": 1])
     }
 
@@ -282,7 +346,9 @@ import Testing
                 _ = try await FindUsers(options: options).run(in: test.context(.master))
             }
         }
-        for filter: JSONObject in [["password": "secret"], ["password": ["$gt": ""]], ["password": ["$exists": true]]] {
+        for filter: JSONObject in [
+            ["password": "secret"], ["password": ["$gt": ""]], ["password": ["$exists": true]],
+        ] {
             let options = try FindOptions(["where": .object(filter)], by: .nobody)
             let found = try await FindUsers(options: options).run(in: test.context())
             #expect(found == ["results": []])
@@ -303,14 +369,21 @@ import Testing
     @Test func `the current user`() async throws {
         let test = try TestApp()
         let user = try await test.signUp("u", ["email": "a@b"])
-        func me(_ context: RequestContext) async throws -> JSONValue { try await CurrentUser().run(in: context).object() }
+        func me(_ context: RequestContext) async throws -> JSONValue {
+            try await CurrentUser().run(in: context).object()
+        }
         let own = try await me(try await test.context(token: user.token))
         #expect(own["sessionToken"] == .string(user.token) && own["email"] == "a@b" && own["__type"] == nil)
-        for context in [test.context(), test.context(.master), test.context(.master, token: "r:unknown"), test.context(.master, token: "x")] {
+        for context in [
+            test.context(), test.context(.master), test.context(.master, token: "r:unknown"),
+            test.context(.master, token: "x"),
+        ] {
             await expectRefusal(.invalidSessionToken, "Invalid session token") { _ = try await me(context) }
         }
         #expect(try await me(test.context(.master, token: user.token))["objectId"] == .string(user.id))
         try await test.update(user.id, ["ACL": [:]], in: test.context(.master))
-        await expectRefusal(.invalidSessionToken, "Invalid session token") { _ = try await me(try await test.context(token: user.token)) }
+        await expectRefusal(.invalidSessionToken, "Invalid session token") {
+            _ = try await me(try await test.context(token: user.token))
+        }
     }
 }

@@ -6,7 +6,9 @@ import Testing
 
 /// The order of checks of each command: of several faults the first one is told.
 @Suite struct SignUpTests {
-    private func signUp(_ body: JSONObject, in test: TestApp, _ context: RequestContext? = nil) async throws -> SaveReply {
+    private func signUp(_ body: JSONObject, in test: TestApp, _ context: RequestContext? = nil) async throws
+        -> SaveReply
+    {
         try await SignUp(body: body).run(in: context ?? test.context())
     }
 
@@ -42,32 +44,60 @@ import Testing
         Refused(["authData": "text"], .usernameMissing, "bad or missing username"),
         Refused(["authData": nil], .usernameMissing, "bad or missing username"),
         Refused(
-            ["username": "u", "password": "p", "authData": nil], .unsupportedService,
-            "This authentication method is unsupported."),
+            ["username": "u", "password": "p", "authData": nil],
+            .unsupportedService,
+            "This authentication method is unsupported."
+        ),
         Refused(
-            ["authData": ["facebook": ["id": "1"]]], .unsupportedService, "This authentication method is unsupported."),
+            ["authData": ["facebook": ["id": "1"]]],
+            .unsupportedService,
+            "This authentication method is unsupported."
+        ),
         Refused(
-            ["authData": ["anonymous": ["id": ["$ne": "x"]]]], .invalidValue,
-            "Invalid authData id for provider 'anonymous'."),
+            ["authData": ["anonymous": ["id": ["$ne": "x"]]]],
+            .invalidValue,
+            "Invalid authData id for provider 'anonymous'."
+        ),
         Refused(
-            ["username": "u", "password": "p", "emailVerified": false, "a-b": 1], .operationForbidden,
-            "Clients aren't allowed to manually update email verification."),
+            ["username": "u", "password": "p", "emailVerified": false, "a-b": 1],
+            .operationForbidden,
+            "Clients aren't allowed to manually update email verification."
+        ),
         Refused(
-            ["username": "taken", "password": "p", "_x": 1], .invalidKeyName, "Invalid field name: _x."),
+            ["username": "taken", "password": "p", "_x": 1],
+            .invalidKeyName,
+            "Invalid field name: _x."
+        ),
         Refused(
-            ["username": "taken", "password": "p", "email": 5], .incorrectType,
-            "schema mismatch for _User.email; expected String but got Number"),
+            ["username": "taken", "password": "p", "email": 5],
+            .incorrectType,
+            "schema mismatch for _User.email; expected String but got Number"
+        ),
         Refused(
-            ["username": "TAKEN", "password": "p", "email": "bad"], .usernameTaken,
-            "Account already exists for this username."),
+            ["username": "TAKEN", "password": "p", "email": "bad"],
+            .usernameTaken,
+            "Account already exists for this username."
+        ),
         Refused(
-            ["username": "u", "password": "p", "email": "bad"], .invalidEmailAddress, "Email address format is invalid."),
+            ["username": "u", "password": "p", "email": "bad"],
+            .invalidEmailAddress,
+            "Email address format is invalid."
+        ),
         Refused(
-            ["username": "u", "password": "p", "email": "@x"], .invalidEmailAddress, "Email address format is invalid."),
+            ["username": "u", "password": "p", "email": "@x"],
+            .invalidEmailAddress,
+            "Email address format is invalid."
+        ),
         Refused(
-            ["username": "u", "password": "p", "email": "T@X.com"], .emailTaken,
-            "Account already exists for this email address."),
-        Refused(["username": "u", "password": "p", "ACL": ["*unresolved": [:]]], .invalidACL, "Invalid ACL."),
+            ["username": "u", "password": "p", "email": "T@X.com"],
+            .emailTaken,
+            "Account already exists for this email address."
+        ),
+        Refused(
+            ["username": "u", "password": "p", "ACL": ["*unresolved": [:]]],
+            .invalidACL,
+            "Invalid ACL."
+        ),
     ])
     func `the first fault is told and nothing is stored`(_ refused: Refused) async throws {
         let test = try TestApp()
@@ -79,7 +109,10 @@ import Testing
 
     @Test func `a normal sign-up answers three keys, and hides what it must`() async throws {
         let test = try TestApp()
-        let reply = try await signUp(["username": "u", "password": "p", "email": "a@b", "authData": [:]], in: test)
+        let reply = try await signUp(
+            ["username": "u", "password": "p", "email": "a@b", "authData": [:]],
+            in: test
+        )
         #expect(reply.isNew)
         #expect(reply.body.keys == ["objectId", "createdAt", "sessionToken"])
         let id = try #require(reply.body["objectId"]?.stringValue)
@@ -98,19 +131,28 @@ import Testing
     @Test func `the read-only master key makes no user`() async throws {
         let test = try TestApp()
         await expectRefusal(
-            .operationForbidden, "read-only masterKey isn't allowed to perform the create operation."
-        ) { _ = try await signUp(["username": "u", "password": "p"], in: test, test.context(.readOnlyMaster)) }
+            .operationForbidden,
+            "read-only masterKey isn't allowed to perform the create operation."
+        ) {
+            _ = try await signUp(["username": "u", "password": "p"], in: test, test.context(.readOnlyMaster))
+        }
     }
 
     @Test func `a client's ACL keeps the owner's own rights`() async throws {
         let test = try TestApp()
         let id = try await test.signUp("u", ["ACL": ["*": ["read": true]]]).id
-        #expect(try await test.user(id).acl?.json == ["*": ["read": true], id: ["read": true, "write": true]])
+        #expect(
+            try await test.user(id).acl?.json == ["*": ["read": true], id: ["read": true, "write": true]]
+        )
     }
 
     @Test func `the installation cloud gets no session`() async throws {
         let test = try TestApp()
-        let reply = try await signUp(["username": "u", "password": "p"], in: test, test.context(installation: "cloud"))
+        let reply = try await signUp(
+            ["username": "u", "password": "p"],
+            in: test,
+            test.context(installation: "cloud")
+        )
         #expect(reply.body["sessionToken"] == nil)
         #expect(try await test.rows("_Session").isEmpty)
     }
@@ -119,7 +161,8 @@ import Testing
         let test = try TestApp { $0.allowCustomObjectId = true }
         let body: JSONObject = ["username": "u", "password": "p", "objectId": "mine"]
         #expect(try await signUp(body, in: test).body["objectId"] == "mine")
-        await expectRefusal(.duplicateValue, "A duplicate value for a field with unique values was provided") {
+        await expectRefusal(.duplicateValue, "A duplicate value for a field with unique values was provided")
+        {
             _ = try await signUp(["username": "v", "password": "p", "objectId": "mine"], in: test)
         }
         await expectRefusal(.missingObjectID, "objectId must not be empty, null or undefined") {
@@ -155,7 +198,10 @@ import Testing
         #expect(first.isNew)
         #expect(first.body["username"]?.stringValue?.count == 25)
         #expect(first.body["authDataResponse"] == [:])
-        let second = try await signUp(["authData": ["anonymous": ["id": "secret-id"]], "nick": "x"], in: test)
+        let second = try await signUp(
+            ["authData": ["anonymous": ["id": "secret-id"]], "nick": "x"],
+            in: test
+        )
         #expect(!second.isNew)
         #expect(second.body["objectId"] == first.body["objectId"])
         #expect(second.body["nick"] == nil)
@@ -168,7 +214,9 @@ import Testing
         let body: JSONObject = ["authData": ["anonymous": ["id": "i"]]]
         let id = try #require(try await signUp(body, in: test).body["objectId"]?.stringValue)
         try await test.update(id, ["ACL": [:]], in: test.context(.master))
-        await expectRefusal(.accountAlreadyLinked, "this auth is already used") { _ = try await signUp(body, in: test) }
+        await expectRefusal(.accountAlreadyLinked, "this auth is already used") {
+            _ = try await signUp(body, in: test)
+        }
     }
 
     @Test func `a row made with the maintenance key may have dates of its own, in order`() async throws {
@@ -208,19 +256,35 @@ import Testing
 
     @Test(arguments: [
         Refused([:], .usernameMissing, "username/email is required."),
-        Refused(["username": "", "email": nil, "password": "secret"], .usernameMissing, "username/email is required."),
+        Refused(
+            ["username": "", "email": nil, "password": "secret"],
+            .usernameMissing,
+            "username/email is required."
+        ),
         Refused(["username": "u"], .passwordMissing, "password is required."),
         Refused(["username": "u", "password": ""], .passwordMissing, "password is required."),
         Refused(["username": "u", "password": 5], .objectNotFound, "Invalid username/password."),
-        Refused(["username": ["$regex": "^u"], "password": "secret"], .objectNotFound, "Invalid username/password."),
+        Refused(
+            ["username": ["$regex": "^u"], "password": "secret"],
+            .objectNotFound,
+            "Invalid username/password."
+        ),
         Refused(["email": ["$ne": ""], "password": "secret"], .objectNotFound, "Invalid username/password."),
         Refused(["username": "u", "password": ["$ne": 1]], .objectNotFound, "Invalid username/password."),
         Refused(["username": "nobody", "password": "secret"], .objectNotFound, "Invalid username/password."),
         Refused(["username": "U", "password": "secret"], .objectNotFound, "Invalid username/password."),
         Refused(["username": "u", "password": "Secret"], .objectNotFound, "Invalid username/password."),
-        Refused(["username": "u", "email": "v@x", "password": "secret"], .objectNotFound, "Invalid username/password."),
+        Refused(
+            ["username": "u", "email": "v@x", "password": "secret"],
+            .objectNotFound,
+            "Invalid username/password."
+        ),
         Refused(["username": "locked", "password": "secret"], .objectNotFound, "Invalid username/password."),
-        Refused(["username": "passwordless", "password": "x"], .objectNotFound, "Invalid username/password."),
+        Refused(
+            ["username": "passwordless", "password": "x"],
+            .objectNotFound,
+            "Invalid username/password."
+        ),
     ])
     func `the first fault is told, and what exists is not`(_ refused: Refused) async throws {
         let test = try TestApp()
@@ -231,10 +295,14 @@ import Testing
         _ = try await SignUp(body: ["username": "passwordless", "authData": ["anonymous": ["id": "a"]]])
             .run(in: test.context())
         await expectRefusal(refused.code, refused.message) {
-            _ = try await LogIn(credentials: credentials(refused.credentials), authData: nil).run(in: test.context())
+            _ = try await LogIn(credentials: credentials(refused.credentials), authData: nil).run(
+                in: test.context()
+            )
         }
         await expectRefusal(refused.code, refused.message) {
-            _ = try await VerifyPassword(credentials: credentials(refused.credentials)).run(in: test.context())
+            _ = try await VerifyPassword(credentials: credentials(refused.credentials)).run(
+                in: test.context()
+            )
         }
         #expect(try await test.rows("_Session").count == 4)
     }
@@ -242,14 +310,18 @@ import Testing
     @Test func `by name, by address as name, by address`() async throws {
         let test = try TestApp()
         let id = try await test.signUp("u", ["email": "u@x", "score": 5]).id
-        let ways: [JSONObject] = [["username": "u"], ["username": "u@x"], ["email": "u@x"], ["username": "u", "email": "u@x"]]
+        let ways: [JSONObject] = [
+            ["username": "u"], ["username": "u@x"], ["email": "u@x"], ["username": "u", "email": "u@x"],
+        ]
         for way in ways {
             var json = way
             json["password"] = "secret"
             let user = try await LogIn(credentials: credentials(json), authData: nil).run(in: test.context())
             #expect(user["objectId"] == .string(id))
             #expect(user["email"] == "u@x" && user["score"] == 5)
-            #expect(user["password"] == nil && user["_hashed_password"] == nil && user["authDataResponse"] == nil)
+            #expect(
+                user["password"] == nil && user["_hashed_password"] == nil && user["authDataResponse"] == nil
+            )
             #expect(user.members.last?.key == "sessionToken")
         }
     }
@@ -264,7 +336,8 @@ import Testing
         }
     }
 
-    @Test func `ten log-ins at one moment on one installation leave one session, and it works`() async throws {
+    @Test func `ten log-ins at one moment on one installation leave one session, and it works`() async throws
+    {
         let test = try TestApp()
         let id = try await test.signUp("u", installation: "phone").id
         let tokens = try await withThrowingTaskGroup(of: String.self) { group in
@@ -273,7 +346,8 @@ import Testing
         }
         #expect(try await test.sessions(of: id).count == 1)
         var living = 0
-        for token in tokens where await refusal({ _ = try await test.app.authenticate(token: token) }) == nil {
+        for token in tokens where await refusal({ _ = try await test.app.authenticate(token: token) }) == nil
+        {
             living += 1
         }
         #expect(living == 1)
@@ -297,21 +371,26 @@ import Testing
         hook.act { try await test.update(id, ["password": "new"], in: test.context(.master)) }
         let credentials = Credentials(username: "u", email: nil, password: "secret")
         await expectRefusal(.objectNotFound, "Invalid username/password.") {
-            _ = try await LogIn(credentials: credentials, authData: ["hook": ["id": "1"]]).run(in: test.context())
+            _ = try await LogIn(credentials: credentials, authData: ["hook": ["id": "1"]]).run(
+                in: test.context()
+            )
         }
         #expect(hook.count == 1)
         #expect(try await test.sessions(of: id).isEmpty)
         #expect(try await test.user(id).fields["authData"] == nil)
     }
 
-    @Test func `a log-in whose user is deleted after the password was checked makes no session`() async throws {
+    @Test func `a log-in whose user is deleted after the password was checked makes no session`() async throws
+    {
         let hook = HookProvider()
         let test = try TestApp(providers: [hook])
         let id = try await test.signUp("u").id
         hook.act { _ = try await DeleteUser(userID: id).run(in: test.context(.master)) }
         let credentials = Credentials(username: "u", email: nil, password: "secret")
         await expectRefusal(.objectNotFound, "Invalid username/password.") {
-            _ = try await LogIn(credentials: credentials, authData: ["hook": ["id": "1"]]).run(in: test.context())
+            _ = try await LogIn(credentials: credentials, authData: ["hook": ["id": "1"]]).run(
+                in: test.context()
+            )
         }
         #expect(try await test.rows("_Session").isEmpty)
     }
@@ -324,7 +403,12 @@ import Testing
         transaction.add(
             .update(
                 RowUpdate(
-                    className: "_User", predicate: .id(id), hidden: [HiddenField.passwordHash: .string(imported)])))
+                    className: "_User",
+                    predicate: .id(id),
+                    hidden: [HiddenField.passwordHash: .string(imported)]
+                )
+            )
+        )
         _ = try await test.app.commit(transaction)
         await expectRefusal(.objectNotFound, "Invalid username/password.") {
             _ = try await test.logIn("u", password: "wrong")
@@ -343,13 +427,20 @@ import Testing
         }
         let client = try await test.context(token: user.token)
         for context in [test.context(), client, test.context(.maintenance)] {
-            await expectRefusal(.operationForbidden, "master key is required") { _ = try await logInAs("x", context) }
+            await expectRefusal(.operationForbidden, "master key is required") {
+                _ = try await logInAs("x", context)
+            }
         }
-        await expectRefusal(.operationForbidden, "read-only masterKey isn't allowed to login as another user.") {
+        await expectRefusal(
+            .operationForbidden,
+            "read-only masterKey isn't allowed to login as another user."
+        ) {
             _ = try await logInAs("x", test.context(.readOnlyMaster))
         }
         let master = test.context(.master)
-        await expectRefusal(.invalidValue, "userId must not be empty, null, or undefined") { _ = try await logInAs("", master) }
+        await expectRefusal(.invalidValue, "userId must not be empty, null, or undefined") {
+            _ = try await logInAs("", master)
+        }
         for id: JSONValue in ["x", 5, ["$ne": ""]] {
             await expectRefusal(.objectNotFound, "user not found") { _ = try await logInAs(id, master) }
         }
@@ -361,7 +452,11 @@ import Testing
         let test = try TestApp()
         try await test.signUp("u")
         let credentials = Credentials(username: "u", email: nil, password: "secret")
-        let error = await refusal { _ = try await LogIn(credentials: credentials, authData: nil).run(in: test.context(.readOnlyMaster)) }
+        let error = await refusal {
+            _ = try await LogIn(credentials: credentials, authData: nil).run(
+                in: test.context(.readOnlyMaster)
+            )
+        }
         #expect(error?.code == .operationForbidden)
     }
 }

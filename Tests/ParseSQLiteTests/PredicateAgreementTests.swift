@@ -6,7 +6,8 @@ import Testing
 /// Random filters on random rows, asked of SQLite and of a matcher that follows MongoDB's rules to the letter.
 @Suite struct PredicateAgreementTests {
     private static let fields: [(String, FieldType)] = [
-        ("s", .string), ("n", .number), ("b", .boolean), ("d", .date), ("p", .pointer("D")), ("a", .array), ("g", .geoPoint), ("rowid", .string), ("S", .string),
+        ("s", .string), ("n", .number), ("b", .boolean), ("d", .date), ("p", .pointer("D")), ("a", .array),
+        ("g", .geoPoint), ("rowid", .string), ("S", .string),
     ]
 
     @Test(.timeLimit(.minutes(3)))
@@ -33,7 +34,9 @@ import Testing
             let found = try await test.ids("C", predicate)
             guard found == expected else {
                 let odd = Set(found).symmetricDifference(expected)
-                Issue.record("seed \(seed), filter \(number): \(predicate) differs on \(rows.filter { odd.contains($0.objectID) }.prefix(2))")
+                Issue.record(
+                    "seed \(seed), filter \(number): \(predicate) differs on \(rows.filter { odd.contains($0.objectID) }.prefix(2))"
+                )
                 return
             }
         }
@@ -89,7 +92,8 @@ import Testing
             let kind = next(depth > 0 ? 12 : 8)
             if kind >= 8 {
                 let parts = (0..<next(4)).map { _ in predicate(depth: depth - 1) }
-                return kind == 8 ? .all(parts) : kind == 9 ? .any(parts) : kind == 10 ? .none(parts) : .all(parts)
+                return kind == 8
+                    ? .all(parts) : kind == 9 ? .any(parts) : kind == 10 ? .none(parts) : .all(parts)
             }
             let (name, type) = next(12) == 0 ? ("unknown", .string) : PredicateAgreementTests.fields[next(9)]
             switch kind {
@@ -130,22 +134,32 @@ private enum Matcher {
         return stored == value
     }
 
-    private static func compares(_ stored: FieldValue?, _ comparison: Predicate.Comparison, _ value: FieldValue) -> Bool {
+    private static func compares(
+        _ stored: FieldValue?,
+        _ comparison: Predicate.Comparison,
+        _ value: FieldValue
+    ) -> Bool {
         switch (stored, value) {
         case (.array(let elements), .string(let right)):
-            elements.contains { $0.stringValue.map { ordered(Array($0.utf8), comparison, Array(right.utf8)) } ?? false }
+            elements.contains {
+                $0.stringValue.map { ordered(Array($0.utf8), comparison, Array(right.utf8)) } ?? false
+            }
         case (.array(let elements), .number(let right)):
             elements.contains { $0.numberValue.map { ordered([$0], comparison, [right]) } ?? false }
         case (.string(let left), .string(let right)): ordered(Array(left.utf8), comparison, Array(right.utf8))
         case (.number(let left), .number(let right)): ordered([left], comparison, [right])
         case (.bool(let left), .bool(let right)): ordered([left ? 1 : 0], comparison, [right ? 1 : 0])
-        case (.date(let left), .date(let right)): ordered([left.milliseconds], comparison, [right.milliseconds])
-        case (.pointer(_, let left), .pointer(_, let right)): ordered(Array(left.utf8), comparison, Array(right.utf8))
+        case (.date(let left), .date(let right)):
+            ordered([left.milliseconds], comparison, [right.milliseconds])
+        case (.pointer(_, let left), .pointer(_, let right)):
+            ordered(Array(left.utf8), comparison, Array(right.utf8))
         default: false
         }
     }
 
-    private static func ordered<T: Comparable>(_ left: [T], _ comparison: Predicate.Comparison, _ right: [T]) -> Bool {
+    private static func ordered<T: Comparable>(_ left: [T], _ comparison: Predicate.Comparison, _ right: [T])
+        -> Bool
+    {
         switch comparison {
         case .less: left.lexicographicallyPrecedes(right)
         case .lessOrEqual: !right.lexicographicallyPrecedes(left)
