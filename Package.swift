@@ -112,7 +112,10 @@ let package = Package(
                 "TestSupport",
             ]
         ),
-        tests("MartletTests", ["Martlet", "ParseCore", "JSON", "Cryptography", "TestSupport"]),
+        tests(
+            "MartletTests",
+            ["Martlet", "MartletCLI", "ParseCore", "ParseWire", "JSON", "Cryptography", "Logging", "TestSupport"]
+        ),
         tests(
             "ConformanceTests",
             ["Martlet", "ParseCore", "ParseWire", "JSON", "Logging", "MartletCLI", "TestSupport"],
