@@ -162,7 +162,7 @@ import Testing
         )
     }
 
-    /// `app:master`, `app:javascript-key=j`, `app:a:b`, `app:`
+    // app:master, app:javascript-key=j, app:a:b, app:
     @Test(arguments: [
         ("YXBwOm1hc3Rlcg==", 200), ("YXBwOmphdmFzY3JpcHQta2V5PWo=", 200), ("YXBwOmE6Yg==", 403),
         ("YXBwOg==", 403),
