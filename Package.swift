@@ -115,7 +115,10 @@ let package = Package(
                 "TestSupport",
             ]
         ),
-        tests("MartletTests", ["Martlet", "ParseCore", "JSON", "Cryptography", "TestSupport"]),
+        tests(
+            "MartletTests",
+            ["Martlet", "MartletCLI", "ParseCore", "ParseWire", "JSON", "Cryptography", "Logging", "TestSupport"]
+        ),
         tests(
             "ConformanceTests",
             [

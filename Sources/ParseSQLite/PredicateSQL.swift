@@ -56,7 +56,7 @@ struct SQLCondition {
     }
 
     private var negated: SQLCondition {
-        SQLCondition(text: "NOT coalesce(\(text),0)", parameters: parameters)
+        SQLCondition(text: "(\(text)) IS NOT 1", parameters: parameters)
     }
 
     private static func joined(
@@ -67,6 +67,7 @@ struct SQLCondition {
     ) -> SQLCondition {
         guard !parts.isEmpty else { return empty }
         let conditions = parts.map { SQLCondition($0, in: layout) }
+        if conditions.count == 1 { return conditions[0] }
         return SQLCondition(
             text: balanced(conditions.map(\.text)[...], conjunction),
             parameters: conditions.flatMap(\.parameters)

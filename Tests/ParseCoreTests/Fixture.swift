@@ -24,7 +24,7 @@ final class TestClock: Sendable {
 /// One app with a real database in a folder of its own, cheap password hashes and a clock that stands still.
 final class TestApp: Sendable {
     let app: App
-    let storage: SQLiteAppStorage
+    let storage: any AppStorage
     let clock: TestClock
     let passwords: PasswordHashingPool
     private let folder: TemporaryFolder
@@ -169,5 +169,31 @@ func expectRefusalNow(
         #expect(error.message == message, sourceLocation: sourceLocation)
     } catch {
         Issue.record("an error that no client may see: \(error)", sourceLocation: sourceLocation)
+    }
+}
+
+/// A sign-in provider that vouches for everything, and does something first: what happens between the reading
+/// of a request and its write.
+final class HookProvider: AuthProvider {
+    private let state = Locked<(action: (@Sendable () async throws -> Void)?, count: Int)>((nil, 0))
+
+    var name: String { "hook" }
+
+    var count: Int {
+        state.withLock { $0.count }
+    }
+
+    func act(_ action: @escaping @Sendable () async throws -> Void) {
+        state.withLock { $0.action = action }
+    }
+
+    func validate(_ data: JSONObject) async throws -> ProviderVerdict {
+        let action = state.withLock { state in
+            state.count += 1
+            defer { state.action = nil }
+            return state.action
+        }
+        try await action?()
+        return ProviderVerdict()
     }
 }

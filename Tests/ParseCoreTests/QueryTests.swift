@@ -132,10 +132,10 @@ import Testing
         (0..<depth).reduce(["s": "x"]) { inner, _ in ["$or": [.object(inner)]] }
     }
 
-    @Test func `groups may stand in each other 32 deep and not more`() throws {
-        _ = try decode(nested(32))
-        expectRefusalNow(.invalidQuery, "The query is nested more than 32 levels deep.") {
-            _ = try decode(nested(33))
+    @Test func `groups may stand in each other 16 deep and not more`() throws {
+        _ = try decode(nested(16))
+        expectRefusalNow(.invalidQuery, "The query is nested more than 16 levels deep.") {
+            _ = try decode(nested(17))
         }
     }
 

@@ -4,8 +4,8 @@ import ParseWire
 /// Turns the JSON of `where` into a ``Predicate`` (Parse REST guide, "Query Constraints").
 package struct WhereDecoder: Sendable {
     private let schema: ClassSchema?
-    /// How deep `$or`, `$and` and `$nor` may stand in each other.
-    private static let depthLimit = 32
+    /// How deep `$or`, `$and` and `$nor` may stand in each other; SQLite's parser has a stack of 100 places.
+    private static let depthLimit = 16
     /// How many conditions one query may have.
     private static let conditionLimit = 2000
 
