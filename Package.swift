@@ -102,7 +102,10 @@ let package = Package(
         tests("ParseWireTests", ["ParseWire"]),
         tests(
             "ParseCoreTests",
-            ["ParseCore", "ParseSQLite", "ParseWire", "JSON", "Cryptography", "Logging", "TestSupport"]
+            [
+                "ParseCore", "ParseSQLite", "ParseWire", "JSON", "Cryptography", "Logging", "TestSupport",
+                "Locking",
+            ]
         ),
         tests(
             "ParseSQLiteTests",
@@ -117,7 +120,10 @@ let package = Package(
         ),
         tests(
             "MartletTests",
-            ["Martlet", "MartletCLI", "ParseCore", "ParseWire", "JSON", "Cryptography", "Logging", "TestSupport"]
+            [
+                "Martlet", "MartletCLI", "ParseCore", "ParseWire", "JSON", "Cryptography", "Logging",
+                "TestSupport",
+            ]
         ),
         tests(
             "ConformanceTests",

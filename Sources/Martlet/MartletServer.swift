@@ -57,6 +57,8 @@ package final class MartletServer: Sendable {
         } else {
             firstApp = nil
         }
+        let apps = Self.records(records, pinned, options)
+        for app in apps { try ServerOptions.check(app) }
         passwords = PasswordHashingPool(
             threads: PasswordHashingPool.defaultThreads,
             queueLimit: hashQueueLimit,
@@ -65,7 +67,7 @@ package final class MartletServer: Sendable {
         let environment = CoreEnvironment(now: now, passwords: passwords, logger: logger)
         registry = AppRegistry(
             folder: folder,
-            records: Self.records(records, pinned, options),
+            records: apps,
             options: options,
             providers: providers,
             environment: environment

@@ -102,7 +102,10 @@ package struct Endpoint: Sendable {
     /// Runs where its caller runs: on the connection's event loop, without asking at each call where that is.
     package let run: nonisolated(nonsending) @Sendable (RESTRequest) async throws -> RESTReply
 
-    package init(_ traits: Traits = [], run: nonisolated(nonsending) @escaping @Sendable (RESTRequest) async throws -> RESTReply) {
+    package init(
+        _ traits: Traits = [],
+        run: nonisolated(nonsending) @escaping @Sendable (RESTRequest) async throws -> RESTReply
+    ) {
         self.traits = traits
         self.run = run
     }

@@ -1,7 +1,10 @@
 import Cryptography
 import JSON
+import Logging
 import Martlet
 import ParseCore
+import ParseWire
+import TestSupport
 import Testing
 
 @testable import MartletCLI
@@ -182,5 +185,25 @@ import Testing
             try Arguments(words, flags: ["--data"], switches: ["--yes"])
         }
         #expect(error?.description == text)
+    }
+}
+
+@Suite struct KeyCheckTests {
+    @Test(arguments: ["readOnlyMasterKey", "maintenanceKey"])
+    func `a key of one app that is two things ends the start`(name: String) throws {
+        let folder = try TemporaryFolder()
+        let data = DataFolder(path: folder.path + "/data")
+        try data.prepare()
+        let control = try ControlDatabase(data)
+        let app = try control.createApp(named: "One", at: .now())
+        control.close()
+        var reader = ConfigurationReader()
+        let file = #"{"\#(name)":"same","apps":{"\#(app.record.id)":{"masterKey":"same"}}}"#
+        try reader.read(file: Array(file.utf8), path: "file")
+        let options = try reader.finished()
+        let error = #expect(throws: ConfigurationError.self) {
+            _ = try MartletServer(folder: data, options: options, logger: .disabled)
+        }
+        #expect(error?.description.contains("\"masterKey\" and \"\(name)\" must differ") == true)
     }
 }

@@ -116,10 +116,14 @@ import Testing
     @Test func `an app in use stays open, an idle one is closed and opened again`() async throws {
         let (registry, _) = try make()
         let app = try #require(try await registry.acquire(id: "a"))
-        await registry.closeIdle(after: .zero)
+        for _ in 0..<3 { await registry.closeIdle() }
         #expect(registry.openApps.count == 1)
         registry.release(app)
-        await registry.closeIdle(after: .zero)
+        #expect(try await registry.acquire(id: "a") === app)
+        registry.release(app)
+        await registry.closeIdle()
+        #expect(registry.openApps.count == 1, "it was used since the last call")
+        await registry.closeIdle()
         #expect(registry.openApps.isEmpty)
         let again = try #require(try await registry.acquire(id: "a"))
         #expect(again !== app)

@@ -219,7 +219,13 @@ struct OptionDefinition: Sendable {
             "appId",
             prefixed("APPLICATION_ID"),
             .text,
-            .server { $0.pinnedAppID = try $1.nonEmptyString() }
+            .server {
+                let id = try $1.nonEmptyString()
+                guard id.utf8.count <= DataFolder.appIDLimit else {
+                    throw $1.error("a text of at most \(DataFolder.appIDLimit) bytes")
+                }
+                $0.pinnedAppID = id
+            }
         ),
         .init("appName", prefixed("APP_NAME"), .text, .server { $0.pinnedAppName = try $1.string() }),
         .init("serverURL", prefixed("URL"), .text, .server { $0.serverURL = try $1.webAddress() }),

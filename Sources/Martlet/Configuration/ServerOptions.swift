@@ -74,11 +74,6 @@ package struct ServerOptions: Sendable {
                 "The app \"\(id)\" needs a master key: set \"masterKey\" (--master-key) too."
             )
         }
-        for (name, key) in [
-            ("readOnlyMasterKey", keys.readOnlyMasterKey), ("maintenanceKey", keys.maintenanceKey),
-        ] where key == masterKey {
-            throw ConfigurationError("The options \"masterKey\" and \"\(name)\" must differ.")
-        }
         let stored = AppCredentials(
             clientKey: keys.clientKey,
             restAPIKey: keys.restAPIKey,
@@ -86,7 +81,24 @@ package struct ServerOptions: Sendable {
             dotNetKey: keys.dotNetKey,
             masterKeyHash: SHA256.hash(masterKey)
         )
-        return AppRecord(id: id, name: pinnedAppName ?? id, credentials: credentials(ofApp: id, stored))
+        let app = AppRecord(id: id, name: pinnedAppName ?? id, credentials: credentials(ofApp: id, stored))
+        try Self.check(app)
+        return app
+    }
+
+    /// Refuses a key that would be more than one thing.
+    ///
+    /// - Throws: ``ConfigurationError`` when an app's master key is also its read-only or maintenance key: whoever was
+    ///   given the lesser one would be master.
+    package static func check(_ app: AppRecord) throws(ConfigurationError) {
+        let keys = app.credentials
+        for (name, hash) in [
+            ("readOnlyMasterKey", keys.readOnlyMasterKeyHash), ("maintenanceKey", keys.maintenanceKeyHash),
+        ] where hash == keys.masterKeyHash {
+            throw ConfigurationError(
+                "The options \"masterKey\" and \"\(name)\" must differ; for the app \"\(app.id)\" they do not."
+            )
+        }
     }
 
     mutating func setApps(_ options: [String: AppOptions], _ keys: [String: AppKeyOptions]) {

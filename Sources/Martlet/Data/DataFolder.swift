@@ -24,12 +24,15 @@ package struct DataFolder: Sendable, Hashable {
         path + "/apps"
     }
 
+    /// The longest id of an app, in bytes; three times as many fit into the name of a file.
+    package static let appIDLimit = 80
+
     /// The database file of an app; characters of the id that a file name cannot hold, or that some file
     /// systems do not tell apart, are written as numbers.
     package func database(ofApp id: String) -> String {
         let name = id.utf8.map { byte -> String in
             let isPlain =
-                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
                 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "-")
             return isPlain ? String(UnicodeScalar(byte)) : "_" + Self.hex(byte)
         }

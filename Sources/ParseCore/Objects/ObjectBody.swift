@@ -69,9 +69,28 @@ package struct ObjectBody: Sendable {
     package func resultFields(of values: [String: FieldValue]) -> JSONObject {
         var object = JSONObject()
         for (field, change) in changes where change.resultIsReturned {
-            if let value = values[field] { object[field] = value.json }
+            guard let value = values[field] else { continue }
+            if case .path(let keys, _) = change {
+                object[field] = Self.part(value.json, at: keys[...], beside: object[field])
+            } else {
+                object[field] = value.json
+            }
         }
         return object
+    }
+
+    /// What a value holds at a path, in objects as on the way there; of an array all of it.
+    private static func part(
+        _ value: JSONValue,
+        at keys: ArraySlice<String>,
+        beside other: JSONValue?
+    ) -> JSONValue {
+        guard let key = keys.first, let object = value.objectValue, let inner = object[key] else {
+            return value
+        }
+        var result = other?.objectValue ?? JSONObject()
+        result[key] = part(inner, at: keys.dropFirst(), beside: result[key])
+        return .object(result)
     }
 
     private mutating func readCommonField(

@@ -3,10 +3,16 @@
 /// Each part comes with what it would write, and waits. When every part has come, or is done without writing,
 /// one write does everything and each part gets its share of the outcome. One that fails takes all with it.
 package actor JointCommit {
+    private struct Waiting {
+        let part: Int
+        let transaction: Transaction
+        /// `nil` for the part that came last, and writes for all.
+        let continuation: CheckedContinuation<WriteOutcome, any Error>?
+    }
+
     private var missing: Int
     private var committed: Set<Int> = []
-    private var waiting:
-        [(transaction: Transaction, continuation: CheckedContinuation<WriteOutcome, any Error>)] = []
+    private var waiting: [Waiting] = []
     private var failure: (any Error)?
 
     package init(parts: Int) {
@@ -17,14 +23,14 @@ package actor JointCommit {
     package func leave(part: Int, in app: App) async {
         guard committed.insert(part).inserted, failure == nil else { return }
         missing -= 1
-        if missing == 0 { _ = try? await writeAll(with: nil, in: app) }
+        if missing == 0, !waiting.isEmpty { _ = try? await writeAll(in: app) }
     }
 
     /// Says that a part failed: nothing will be written.
     package func abort(_ error: any Error) {
         guard failure == nil else { return }
         failure = error
-        for part in waiting { part.continuation.resume(throwing: error) }
+        for part in waiting { part.continuation?.resume(throwing: error) }
         waiting = []
     }
 
@@ -36,26 +42,39 @@ package actor JointCommit {
         if let failure { throw failure }
         precondition(committed.insert(part).inserted, "a part of a joint commit writes once")
         missing -= 1
-        if missing == 0 { return try await writeAll(with: transaction, in: app) }
-        return try await withCheckedThrowingContinuation { waiting.append((transaction, $0)) }
+        guard missing == 0 else {
+            return try await withCheckedThrowingContinuation {
+                waiting.append(Waiting(part: part, transaction: transaction, continuation: $0))
+            }
+        }
+        waiting.append(Waiting(part: part, transaction: transaction, continuation: nil))
+        return try await writeAll(in: app)
     }
 
-    /// Writes what all parts brought, and the last one's own.
-    private func writeAll(with last: Transaction?, in app: App) async throws -> WriteOutcome {
-        let parts = waiting
+    /// Writes what all parts brought, in the order of the batch.
+    ///
+    /// - Returns: What the steps of the part did that nobody waits for.
+    @discardableResult
+    private func writeAll(in app: App) async throws -> WriteOutcome {
+        let parts = waiting.sorted { $0.part < $1.part }
         waiting = []
         var joined = Transaction()
         for part in parts { joined.append(part.transaction) }
-        if let last { joined.append(last) }
         do {
-            var outcome = try await app.commit(joined)
+            var rest = try await app.commit(joined)
+            var own = WriteOutcome(updatedRows: [], counts: [])
             for part in parts {
-                part.continuation.resume(returning: outcome.removingFirst(part.transaction.plan.steps.count))
+                let share = rest.removingFirst(part.transaction.plan.steps.count)
+                if let continuation = part.continuation {
+                    continuation.resume(returning: share)
+                } else {
+                    own = share
+                }
             }
-            return outcome
+            return own
         } catch {
             failure = error
-            for part in parts { part.continuation.resume(throwing: error) }
+            for part in parts { part.continuation?.resume(throwing: error) }
             throw error
         }
     }

@@ -1,3 +1,5 @@
+import Logging
+import JSON
 import Cryptography
 import ParseWire
 
@@ -31,9 +33,21 @@ extension App {
         return try await checked(session)
     }
 
-    private nonisolated(nonsending) func checked(_ session: AuthenticatedSession) async throws -> AuthenticatedSession {
+    private nonisolated(nonsending) func checked(_ session: AuthenticatedSession) async throws
+        -> AuthenticatedSession
+    {
         if let end = session.expiresAt, end < now { throw ParseError.sessionTokenExpired }
-        if options.extendSessionOnUse, session.expiresAt != nil { try await extend(session) }
+        if options.extendSessionOnUse, session.expiresAt != nil {
+            do {
+                try await extend(session)
+            } catch {
+                // The session lives on as it is; a later request tries again.
+                environment.logger.warning(
+                    "a session was not extended",
+                    [("error", .string(String(describing: error)))]
+                )
+            }
+        }
         return session
     }
 

@@ -58,8 +58,13 @@ package struct CreateSession: Sendable {
             fields: try fields.initialValues()
         )
         var transaction = Transaction(schemaChanges: fields.schemaChanges)
+        let userID = row.userID
+        if let userID, let installationID = row.fields["installationId"]?.stringValue {
+            transaction.add(.endSession(of: userID, on: installationID))
+        }
         transaction.add(.insert(className: SystemClasses.session, row))
         _ = try await context.commit(transaction)
+        if let userID { app.sessions.invalidate(userID: userID) }
         return SaveReply(
             body: ["objectId": .string(row.objectID), "createdAt": .string(now.iso8601)],
             location: .session(row.objectID),

@@ -49,25 +49,26 @@ package struct NewSession: Sendable {
     /// Stores it; an older session of the same user on the same installation ends.
     package var steps: [WriteStep] {
         var steps: [WriteStep] = []
-        if let installationID {
-            steps.append(
-                .delete(
-                    RowDeletion(
-                        className: SystemClasses.session,
-                        predicate: .all([
-                            .pointsTo(user: userID), .equal("installationId", .string(installationID)),
-                        ]),
-                        mustMatch: false
-                    )
-                )
-            )
-        }
+        if let installationID { steps.append(.endSession(of: userID, on: installationID)) }
         steps.append(.insert(className: SystemClasses.session, row))
         return steps
     }
 }
 
 extension WriteStep {
+    /// Ends the session of the user on that installation: there is one at most.
+    package static func endSession(of userID: String, on installationID: String) -> WriteStep {
+        .delete(
+            RowDeletion(
+                className: SystemClasses.session,
+                predicate: .all([
+                    .pointsTo(user: userID), .equal("installationId", .string(installationID)),
+                ]),
+                mustMatch: false
+            )
+        )
+    }
+
     /// Ends every session of the user.
     package static func endSessions(of userID: String) -> WriteStep {
         .delete(

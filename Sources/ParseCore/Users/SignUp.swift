@@ -33,6 +33,7 @@ package struct SignUp: Sendable {
         }
         try user.checkEmailVerified(by: context.principal)
         let fields = try ObjectBody(user.fields, className: SystemClasses.user, kind: .create, in: app)
+        if let object = user.authData?.objectValue { try app.options.requestKeywordDenylist.check(object) }
         try await app.checkUnique(user, except: nil)
 
         let draft = try await draft(user, fields, validated, id: customID, in: context)

@@ -38,6 +38,7 @@ package struct UpdateUser: Sendable {
             kind: .update,
             in: app
         )
+        if let object = user.authData?.objectValue { try app.options.requestKeywordDenylist.check(object) }
         try user.checkRemovals()
         try await app.checkUnique(user, except: userID)
         if case .nobody = context.principal {

@@ -79,6 +79,8 @@ package struct UserBody: Sendable {
     package func checkEmailFormat() throws(ParseError) {
         guard let email else { return }
         let characters = Array(email)
+        // A line break in an address would end a header line of a mail to it.
+        guard !characters.contains(where: \.isNewline) else { throw .invalidEmail }
         guard characters.dropFirst().dropLast().contains("@") else { throw .invalidEmail }
     }
 

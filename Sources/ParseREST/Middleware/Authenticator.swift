@@ -15,7 +15,8 @@ struct Authenticator: Sendable {
     /// The app is acquired; whoever calls releases it.
     ///
     /// - Throws: ``ParseError/unauthorized`` without a known app.
-    nonisolated(nonsending) func app(_ keys: inout RequestKeys, _ body: inout JSONObject) async throws -> App {
+    nonisolated(nonsending) func app(_ keys: inout RequestKeys, _ body: inout JSONObject) async throws -> App
+    {
         body["_noBody"] = nil
         if let basic = keys.basic, let app = try await apps.acquire(id: basic.applicationID) {
             keys.useBasic()

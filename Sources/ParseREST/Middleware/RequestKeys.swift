@@ -26,7 +26,7 @@ struct RequestKeys: Sendable {
             case .windowsKey: keys.windowsKey = keys.windowsKey ?? text
             case .masterKey: keys.masterKey = keys.masterKey ?? text
             case .maintenanceKey: keys.maintenanceKey = keys.maintenanceKey ?? text
-            case .sessionToken: sessionToken = sessionToken ?? text
+            case .sessionToken: sessionToken = sessionToken ?? (text.isEmpty ? nil : text)
             case .installationID: installationID = installationID ?? text
             case .authorization: authorization = authorization ?? text
             }

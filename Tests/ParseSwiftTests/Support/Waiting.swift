@@ -1,5 +1,12 @@
 import Foundation
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+#if canImport(Glibc)
+    import Glibc
+#endif
+
 @testable import ParseSwift
 
 /// The three forms of a call.
@@ -57,8 +64,29 @@ extension Result where Failure == ParseError {
 }
 
 /// A port of the loopback at which nothing listens.
+///
+/// It is taken for as long as the tests run, so that no server of another test gets it meanwhile.
 func closedPort() throws -> URL {
     let server = try MockServer()
+    let url = server.url
     server.stop()
-    return server.url
+    guard let port = url.port else { throw URLError(.badURL) }
+    #if canImport(Glibc)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #else
+        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+    #endif
+    var reuse: Int32 = 1
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &reuse, socklen_t(MemoryLayout<Int32>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let result = withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+    }
+    guard result == 0 else { throw URLError(.cannotConnectToHost) }
+    return url
 }
