@@ -1,6 +1,7 @@
 #include "CSecretService.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -46,10 +47,18 @@ static void (*error_free)(g_error *);
 
 static int is_loaded;
 
+static martlet_secret_result load(void);
+
 martlet_secret_result martlet_secret_load(void) {
-    if (is_loaded) {
-        return MARTLET_SECRET_OK;
-    }
+    /* Several threads may be the first; without the library each call looks again. */
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    martlet_secret_result result = is_loaded ? MARTLET_SECRET_OK : load();
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+static martlet_secret_result load(void) {
     void *library = dlopen("libsecret-1.so.0", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         return MARTLET_SECRET_NO_LIBRARY;
