@@ -12,7 +12,7 @@ import string
 import subprocess
 import time
 
-from server import Server
+from server import Server, only_database
 
 PASSWORD = "correct horse battery staple"
 ALPHABET = string.ascii_letters + string.digits
@@ -138,7 +138,7 @@ def _verify(binary, seeded):
         raise RuntimeError(f"a seeded session does not work: {status} {reply!r}")
     client.close()
     server.stop()
-    rows = sqlite3.connect(os.path.join(seeded.folder, "apps", seeded.keys[0] + ".db"))
+    rows = sqlite3.connect(only_database(seeded.folder))
     found = rows.execute("SELECT (SELECT count(*) FROM _User), (SELECT count(*) FROM _Session)").fetchone()
     rows.close()
     # The pattern and its session, and the session of the log-in above.

@@ -11,6 +11,15 @@ import time
 from client import Client
 
 
+def only_database(folder):
+    """The database of the one app of a data folder, whatever its file is called."""
+    apps = os.path.join(folder, "apps")
+    names = [name for name in os.listdir(apps) if name.endswith(".db")]
+    if len(names) != 1:
+        raise SystemExit(f"{apps} holds {len(names)} databases, not one")
+    return os.path.join(apps, names[0])
+
+
 class Process:
     """A process that is measured from outside."""
 
@@ -79,7 +88,7 @@ class Server(Process):
         return Client(self.port, self.keys)
 
     def database(self):
-        return os.path.join(self.folder, "apps", self.keys[0] + ".db")
+        return only_database(self.folder)
 
     def stop(self):
         super().stop()

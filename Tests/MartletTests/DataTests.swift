@@ -27,7 +27,7 @@ import Testing
 
     @Test(arguments: [
         ("app", "app.db"), ("a/../b", "a_2f_2e_2e_2fb.db"), ("", ".db"), ("a b", "a_20b.db"),
-        ("a_b", "a_5fb.db"), ("é", "_c3_a9.db"), ("a\0", "a_00.db"), ("..", "_2e_2e.db"),
+        ("a_b", "a_5fb.db"), ("aB", "a_42.db"), ("é", "_c3_a9.db"), ("a\0", "a_00.db"), ("..", "_2e_2e.db"),
     ])
     func `an app's file stays in the folder, whatever its id`(_ id: String, _ name: String) {
         #expect(DataFolder(path: "/d/").database(ofApp: id) == "/d/apps/" + name)
