@@ -194,7 +194,7 @@ extension RESTService {
             response.headers.add("Location", Self.base(request, app, mount) + location)
         }
         guard request.method == .get || request.method == .head, reply.status == 200 else { return response }
-        let tag = "W/\"\(String(bytes.count, radix: 16))-\(String(ShortHash.sipHash(bytes), radix: 16))\""
+        let tag = EntityTag.weak(of: bytes)
         response.headers.add("ETag", tag)
         if let known = request.headers.first("If-None-Match"), Self.lists(known, tag) {
             response.status = 304

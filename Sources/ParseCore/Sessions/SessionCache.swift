@@ -56,7 +56,7 @@ package final class SessionCache: Sendable {
     }
 
     private func shard(of hash: Digest256) -> Shard {
-        shards[Int(hash.bytes[0]) % shards.count]
+        shards[hash.withUnsafeBytes { Int($0[0]) } % shards.count]
     }
 }
 
