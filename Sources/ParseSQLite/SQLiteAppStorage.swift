@@ -5,10 +5,8 @@ import Locking
 
 /// The database of one app in one SQLite file.
 package final class SQLiteAppStorage: AppStorage {
-    /// Marks a file as an app's database (`PRAGMA application_id`): "Mrt1".
-    private static let applicationID: Int64 = 0x4D72_7431
-    /// The layout of the tables; a file with a higher number was written by a later version.
-    private static let formatVersion: Int64 = 1
+    /// "Mrt1".
+    private static let format = SQLiteFileFormat(applicationID: 0x4D72_7431, version: 1)
 
     private let database: SQLiteDatabase
     private let current: Locked<StoredSchema>
@@ -23,33 +21,12 @@ package final class SQLiteAppStorage: AppStorage {
         do {
             let setUp = try SQLiteConnection(path: path, mode: .readWriteCreate, busyTimeout: .seconds(10))
             defer { setUp.close() }
-            try Self.prepare(setUp)
+            try Self.format.prepare(setUp) { try SchemaWriter(connection: setUp).createFile() }
             let schema = try StoredSchema(setUp)
             database = try SQLiteDatabase(path: path, configuration: configuration)
             current = Locked(schema)
         } catch {
             throw Self.translated(error)
-        }
-    }
-
-    private static func prepare(_ connection: SQLiteConnection) throws {
-        try connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL")
-        try connection.transaction {
-            let mark = try connection.first("PRAGMA application_id") { $0.int64(0) } ?? 0
-            let version = try connection.first("PRAGMA user_version") { $0.int64(0) } ?? 0
-            let isEmpty = try connection.first("SELECT count(*) FROM sqlite_schema") { $0.int64(0) } == 0
-            if isEmpty, mark == 0 {
-                try SchemaWriter(connection: connection).createFile()
-                try connection.execute("PRAGMA application_id=\(applicationID)")
-                try connection.execute("PRAGMA user_version=\(formatVersion)")
-                return
-            }
-            guard mark == applicationID else {
-                throw StorageError.failed("the file is not the database of an app")
-            }
-            guard version <= formatVersion else {
-                throw StorageError.failed("the file was written by a later version")
-            }
         }
     }
 
@@ -182,6 +159,11 @@ package final class SQLiteAppStorage: AppStorage {
     /// The one place where what SQLite says becomes what core understands.
     private static func translated(_ error: any Error) -> StorageError {
         if let error = error as? StorageError { return error }
+        switch error as? SQLiteFileFormat.Mismatch {
+        case .foreign: return .failed("the file is not the database of an app")
+        case .later: return .failed("the file was written by a later version")
+        case nil: break
+        }
         guard let error = error as? SQLiteError else { return .failed(String(describing: error)) }
         if error == .closed { return .closed }
         if error == .queueFull { return .overloaded }

@@ -8,9 +8,13 @@ import Locking
 ///
 /// Several processes may have it open: the server reads it, the commands change it.
 package final class ControlDatabase: Sendable {
-    /// Marks the file (`PRAGMA application_id`): "MrtC".
-    private static let applicationID: Int64 = 0x4D72_7443
-    private static let formatVersion: Int64 = 1
+    /// "MrtC".
+    private static let format = SQLiteFileFormat(applicationID: 0x4D72_7443, version: 1)
+    private static let tables = """
+        CREATE TABLE apps (
+            id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, clientKey TEXT, restAPIKey TEXT,
+            javascriptKey TEXT, masterKeyHash BLOB NOT NULL, createdAt INTEGER NOT NULL);
+        """
     /// The longest name of an app, in bytes.
     private static let nameLimit = 200
 
@@ -26,7 +30,7 @@ package final class ControlDatabase: Sendable {
                 mode: .readWriteCreate,
                 busyTimeout: .seconds(5)
             )
-            try Self.prepare(connection)
+            try Self.format.prepare(connection) { try connection.execute(Self.tables) }
             self.connection = Locked(Connection(connection))
         } catch {
             throw Self.translated(error, folder)
@@ -127,35 +131,14 @@ package final class ControlDatabase: Sendable {
         text.map(SQLiteValue.text) ?? .null
     }
 
-    private static func prepare(_ connection: SQLiteConnection) throws {
-        try connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL")
-        try connection.transaction {
-            let mark = try connection.first("PRAGMA application_id") { $0.int64(0) } ?? 0
-            let version = try connection.first("PRAGMA user_version") { $0.int64(0) } ?? 0
-            let isEmpty = try connection.first("SELECT count(*) FROM sqlite_schema") { $0.int64(0) } == 0
-            if isEmpty, mark == 0 {
-                try connection.execute(
-                    """
-                    CREATE TABLE apps (
-                        id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, clientKey TEXT, restAPIKey TEXT,
-                        javascriptKey TEXT, masterKeyHash BLOB NOT NULL, createdAt INTEGER NOT NULL);
-                    PRAGMA application_id=\(applicationID);
-                    PRAGMA user_version=\(formatVersion);
-                    """
-                )
-                return
-            }
-            guard mark == applicationID else { throw ConfigurationError("it is another program's database") }
-            guard version <= formatVersion else {
-                throw ConfigurationError("a later version of martlet wrote it")
-            }
-        }
-    }
-
     private static func translated(_ error: any Error, _ folder: DataFolder) -> ConfigurationError {
         let reason =
-            (error as? ConfigurationError)?.description
-            ?? (error as? SQLiteError)?.message ?? String(describing: error)
+            switch error {
+            case SQLiteFileFormat.Mismatch.foreign: "it is another program's database"
+            case SQLiteFileFormat.Mismatch.later: "a later version of martlet wrote it"
+            case let error as SQLiteError: error.message
+            default: String(describing: error)
+            }
         return ConfigurationError("The control database \(folder.controlDatabase) cannot be used: \(reason).")
     }
 }

@@ -109,6 +109,21 @@ package struct ValidatedAuthData: Sendable {
         return members.isEmpty ? nil : .merge(members)
     }
 
+    /// Stores everything with the user.
+    package func store(with userID: String, in transaction: inout Transaction) {
+        guard let change = fieldChange(removing: []) else { return }
+        transaction.add(
+            .update(
+                RowUpdate(
+                    className: SystemClasses.user,
+                    predicate: .id(userID),
+                    changes: [("authData", change)]
+                )
+            )
+        )
+        transaction.add(steps(for: userID, removing: []))
+    }
+
     /// The change of who owns which account.
     package func steps(for userID: String, removing removed: [String]) -> [WriteStep] {
         var steps: [WriteStep] = []

@@ -31,18 +31,7 @@ struct ProviderLogIn: Sendable {
                 orThrow: .accountAlreadyLinked
             )
         }
-        if let change = changed.fieldChange(removing: []) {
-            transaction.add(
-                .update(
-                    RowUpdate(
-                        className: SystemClasses.user,
-                        predicate: .id(user.objectID),
-                        changes: [("authData", change)]
-                    )
-                )
-            )
-            transaction.add(changed.steps(for: user.objectID, removing: []))
-        }
+        changed.store(with: user.objectID, in: &transaction)
         let session: NewSession? =
             context.principal.session == nil
             ? NewSession(

@@ -50,18 +50,7 @@ package struct LogIn: Sendable {
         case .nobodysAccount(let data): validated = data
         case .account: validated = try await sent.changes(from: stored).validated(in: context.app)
         }
-        if let change = validated.fieldChange(removing: []) {
-            transaction.add(
-                .update(
-                    RowUpdate(
-                        className: SystemClasses.user,
-                        predicate: .id(user.objectID),
-                        changes: [("authData", change)]
-                    )
-                )
-            )
-            transaction.add(validated.steps(for: user.objectID, removing: []))
-        }
+        validated.store(with: user.objectID, in: &transaction)
         return validated
     }
 }
