@@ -30,7 +30,8 @@ package final class SignalSource: @unchecked Sendable {
     /// Gives the signals their former effect back; the loop keeps the source until then.
     package func cancel() {
         loop.execute { [self] in
-            for handle in handles { cel_signal_close(handle) }
+            // A loop that has stopped has closed its handles, and this runs elsewhere.
+            if loop.isCurrent { for handle in handles { cel_signal_close(handle) } }
             handles = []
         }
     }

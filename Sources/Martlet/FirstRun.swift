@@ -15,6 +15,7 @@ package enum FirstRun {
 
             In Swift:
 
+              import Foundation
               import ParseSwift
 
               ParseSwift.initialize(

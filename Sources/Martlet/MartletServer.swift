@@ -2,6 +2,7 @@ import JSON
 import Cryptography
 import EventLoop
 package import HTTP
+import Locking
 package import Logging
 package import ParseCore
 import ParseREST
@@ -26,12 +27,11 @@ package final class MartletServer: Sendable {
     private let pinned: AppRecord?
     private let options: ServerOptions
     private let logger: Logger
-    /// The app that the first run made, with its keys.
-    package let firstApp: NewAppKeys?
+    private let now: @Sendable () -> Timestamp
+    private let isFirstRun: Bool
+    private let signals = Locked<SignalSource?>(nil)
 
     /// Takes the data folder and reads what is in it; nothing listens yet.
-    ///
-    /// On an empty folder an app is made, unless one is pinned by the options.
     ///
     /// - Throws: ``ConfigurationError``: one line that says what is wrong.
     package init(
@@ -49,16 +49,14 @@ package final class MartletServer: Sendable {
         try folder.prepare()
         lock = try folder.lock()
         control = try ControlDatabase(folder)
-        var records = try control.apps()
-        if records.isEmpty, pinned == nil {
-            let app = try control.createApp(named: "My App", at: now())
-            firstApp = app
-            records = [app.record]
-        } else {
-            firstApp = nil
-        }
+        self.now = now
+        let records = try control.apps()
+        isFirstRun = records.isEmpty && pinned == nil
         let apps = Self.records(records, pinned, options)
         for app in apps { try ServerOptions.check(app) }
+        for id in options.appsByID.keys.sorted() where !apps.contains(where: { $0.id == id }) {
+            logger.warning("the configuration names an app that does not exist", [("app", .string(id))])
+        }
         passwords = PasswordHashingPool(
             threads: PasswordHashingPool.defaultThreads,
             queueLimit: hashQueueLimit,
@@ -95,7 +93,7 @@ package final class MartletServer: Sendable {
         let (stream, continuation) = AsyncStream<Int32>.makeStream(bufferingPolicy: .bufferingOldest(1))
         // The listener opens on the same loop after this, so whoever sees the server answer can stop it.
         let source = SignalSource(loop: loops.loops[0], signals: [SIGTERM, SIGINT]) { continuation.yield($0) }
-        continuation.onTermination = { _ in source.cancel() }
+        signals.withLock { $0 = source }
         return stream
     }
 
@@ -106,8 +104,20 @@ package final class MartletServer: Sendable {
         do {
             return try await http.start()
         } catch {
-            throw ConfigurationError("Cannot listen on \(options.host):\(options.port): \(error).")
+            throw ConfigurationError("Cannot \(error).")
         }
+    }
+
+    /// On an empty folder, unless an app is pinned by the options: makes an app, which works at once.
+    ///
+    /// Done when the server listens, so that a start that fails does not swallow the one chance to see its keys.
+    ///
+    /// - Returns: The app with its keys; `nil` when it is not the first run.
+    package func makeFirstApp() async throws -> NewAppKeys? {
+        guard isFirstRun else { return nil }
+        let app = try control.createApp(named: "My App", at: now())
+        await registry.update(Self.records(try control.apps(), pinned, options))
+        return app
     }
 
     /// Looks after things until cancelled: apps that commands make, change or delete; apps that are idle;
@@ -127,6 +137,7 @@ package final class MartletServer: Sendable {
     /// - Parameter grace: How long requests may take to finish.
     package func shutdown(grace: Duration = .seconds(10)) async {
         await http.shutdown(grace: grace)
+        signals.withLock { $0 }?.cancel()
         await registry.closeAll()
         passwords.shutdown()
         control.close()

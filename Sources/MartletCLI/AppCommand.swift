@@ -26,7 +26,9 @@ struct AppCommand {
 
     init(_ words: [String], environment: [String: String]) throws {
         guard let name = words.first else {
-            throw UsageError("martlet app needs one of: create, list, show, rotate-master-key, delete.")
+            throw UsageError(
+                "The command \"app\" needs one of: create, list, show, rotate-master-key, delete."
+            )
         }
         let isDeletion = name == "delete"
         let takesWord = name != "list"
@@ -38,7 +40,7 @@ struct AppCommand {
         )
         let word = arguments.words.first
         func needed(_ what: String) throws(UsageError) -> String {
-            guard let word else { throw UsageError("martlet app \(name) needs \(what).") }
+            guard let word else { throw UsageError("The command \"app \(name)\" needs \(what).") }
             return word
         }
         switch name {
@@ -63,6 +65,7 @@ struct AppCommand {
         } else if !folder.isInUse {
             throw ConfigurationError("The folder \(folder.path) is no data folder of martlet.")
         }
+        if !folder.isInUse { Output.writeError("martlet: making a new data folder, \(folder.path)\n") }
         try folder.prepare()
         let control = try ControlDatabase(folder)
         defer { control.close() }

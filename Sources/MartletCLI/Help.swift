@@ -18,7 +18,7 @@ enum Help {
 
         Usage: martlet serve [FLAGS]
 
-          --data DIR            the data folder (default ./martlet-data)
+          --data DIR            the data folder (default MARTLET_DATA, else ./martlet-data)
           --host ADDRESS        where to listen (default 127.0.0.1; 0.0.0.0 for every interface)
           --port NUMBER         the port (default 1337; 0 for a free one)
           --config FILE         options as JSON, see docs/configuration.md
@@ -46,9 +46,12 @@ enum Help {
                martlet app rotate-master-key ID [--json]
                martlet app delete ID [--yes]
 
-          --data DIR   the data folder (default ./martlet-data)
+          --data DIR   the data folder of the server (default MARTLET_DATA, else ./martlet-data)
           --json       print JSON
-          --yes        do not ask before an app and all its data are deleted
+          --yes        do not ask on the terminal before an app and all its data are deleted; a script is
+                       never asked
+
+        A running server knows of a change within a second.
 
         A master key is shown once, when it is made.
 

@@ -49,7 +49,7 @@ struct ServeCommand {
         let terminations = server.terminations()
         let port = try await server.start()
         let address = "http://\(options.host.contains(":") ? "[\(options.host)]" : options.host):\(port)"
-        if let app = server.firstApp {
+        if let app = try await server.makeFirstApp() {
             Output.write(FirstRun.text(app, serverURL: options.serverURL ?? address + "/parse"))
         }
         Output.write("Martlet is ready at \(address)\n")
@@ -66,8 +66,8 @@ struct ServeCommand {
             break
         }
         maintenance.cancel()
-        await server.shutdown()
         await maintenance.value
+        await server.shutdown()
         logger.info("stopped")
     }
 

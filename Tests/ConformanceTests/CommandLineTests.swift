@@ -165,9 +165,12 @@ struct CommandLineTests {
             "martlet: The flag --log-level must be debug, info, warning or error.\n"
         ),
         (["nope"], "martlet: Unknown command \"nope\": there are serve, app and version.\n"),
-        (["app"], "martlet: martlet app needs one of: create, list, show, rotate-master-key, delete.\n"),
-        (["app", "create"], "martlet: martlet app create needs a name.\n"),
-        (["app", "show"], "martlet: martlet app show needs an application id.\n"),
+        (
+            ["app"],
+            "martlet: The command \"app\" needs one of: create, list, show, rotate-master-key, delete.\n"
+        ),
+        (["app", "create"], "martlet: The command \"app create\" needs a name.\n"),
+        (["app", "show"], "martlet: The command \"app show\" needs an application id.\n"),
         (["app", "list", "--yes"], "martlet: Unknown flag \"--yes\".\n"),
     ])
     func `a command line that means nothing is told in one line`(words: [String], text: String) async throws {
@@ -284,6 +287,21 @@ struct CommandLineTests {
         #expect(result.errors.hasPrefix("martlet: Cannot listen on 127.0.0.1:\(server.port): "))
         #expect(result.errors.filter(\.isNewline).count == 1)
         await server.process.stop()
+
+        // The start that failed made no app, so the next one is the first run and shows the keys.
+        let next = try await ServerProcess(dataFolder: folder.path + "/data")
+        #expect(next.output.contains("Master key"))
+        await next.stop()
+    }
+
+    @Test func `a stop soon after the start ends in order, every time`() async throws {
+        let folder = try TemporaryFolder()
+        for round in 0..<25 {
+            let process = try await ServerProcess(dataFolder: folder.path + "/data")
+            process.signal(round.isMultiple(of: 2) ? SIGTERM : SIGINT)
+            let result = await process.result()
+            #expect(result.status == 0, "round \(round): \(result.errors)")
+        }
     }
 
     /// Asks until the answer is yes or the time is over.
