@@ -63,7 +63,7 @@ let package = Package(
         library("ParseSQLite", ["ParseCore", "ParseWire", "JSON", "SQLite", "Cryptography", "Locking"]),
         library(
             "ParseREST",
-            ["ParseCore", "ParseWire", "JSON", "HTTP", "EventLoop", "Logging", "Cryptography"]
+            ["ParseCore", "ParseWire", "JSON", "HTTP", "EventLoop", "Logging", "Cryptography", "Locking"]
         ),
 
         // Products.

@@ -47,7 +47,10 @@ let package = Package(
         linked("Cryptography", ["CSodium", "CCrypt", "Locking"]),
         linked("ParseWire", ["JSON"]),
         linked("ParseCore", ["JSON", "ParseWire", "Cryptography", "Logging", "Locking"]),
-        linked("ParseREST", ["ParseCore", "ParseWire", "JSON", "HTTP", "EventLoop", "Logging", "Cryptography"]),
+        linked(
+            "ParseREST",
+            ["ParseCore", "ParseWire", "JSON", "HTTP", "EventLoop", "Logging", "Cryptography", "Locking"]
+        ),
         fuzzer("FuzzJSON", ["JSON"]),
         fuzzer("FuzzHTTP", ["HTTP"]),
         fuzzer("FuzzRequest", ["ParseREST", "ParseCore", "HTTP", "JSON"]),

@@ -69,11 +69,11 @@ package struct RESTReply: Sendable {
         )
     }
 
-    /// The body as a value.
-    package func json() throws -> JSONValue {
+    /// The body as it goes out.
+    package var encoded: [UInt8] {
         switch body {
-        case .json(let value): value
-        case .encoded(let bytes): try JSONValue.parse(bytes)
+        case .json(let value): value.serialized()
+        case .encoded(let bytes): bytes
         }
     }
 }

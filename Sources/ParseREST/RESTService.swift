@@ -183,11 +183,7 @@ extension RESTService {
         _ mount: String,
         _ cors: [UInt8]
     ) -> HTTPResponse {
-        let bytes: [UInt8] =
-            switch reply.body {
-            case .json(let value): value.serialized()
-            case .encoded(let encoded): encoded
-            }
+        let bytes = reply.encoded
         var response = HTTPResponse(status: reply.status, body: bytes)
         response.preformattedHeaders = cors
         if let location = reply.location {

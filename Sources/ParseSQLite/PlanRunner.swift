@@ -1,3 +1,4 @@
+import JSON
 import ParseWire
 import ParseCore
 import SQLite
@@ -6,6 +7,12 @@ import SQLite
 struct PlanRunner {
     let connection: SQLiteConnection
     let schema: StoredSchema
+    private let effort = ChangeEffort()
+
+    init(connection: SQLiteConnection, schema: StoredSchema) {
+        self.connection = connection
+        self.schema = schema
+    }
 
     func run(_ steps: [WriteStep]) throws -> WriteOutcome {
         var outcome = WriteOutcome(updatedRows: [], counts: [])
@@ -48,6 +55,7 @@ struct PlanRunner {
     }
 
     private func insert(_ row: StoredRow, into layout: TableLayout) throws {
+        try check(row)
         var assignments = Assignments()
         assignments.add(CommonColumn.objectID, .text(row.objectID))
         assignments.add(CommonColumn.createdAt, .integer(row.createdAt.milliseconds))
@@ -87,6 +95,7 @@ struct PlanRunner {
         var assignments = Assignments()
         var changed: [String] = []
         for (field, change) in update.changes {
+            try effort.spend(change, on: row.fields[field])
             do {
                 row.fields[field] = try change.applied(to: row.fields[field])
             } catch {
@@ -94,6 +103,7 @@ struct PlanRunner {
             }
             if !changed.contains(field) { changed.append(field) }
         }
+        if !changed.isEmpty { try check(row) }
         for field in changed { try assignments.add(field, row.fields[field], in: layout) }
         if !changed.isEmpty { assignments.add(nulls: row.fields) }
         for (name, value) in update.hidden.sorted(by: { $0.key < $1.key }) {
@@ -115,6 +125,14 @@ struct PlanRunner {
             assignments.values + [.text(row.objectID)]
         )
         return row
+    }
+
+    private func check(_ row: StoredRow) throws {
+        do {
+            try ObjectSize.check(row.fields)
+        } catch {
+            throw StorageError.refused(error)
+        }
     }
 
     private func run(_ deletion: RowDeletion) throws -> Int {
@@ -169,6 +187,28 @@ struct PlanRunner {
                     "DELETE FROM \"$accounts\" WHERE userId=? AND provider=?",
                     [.text(userID), .text(provider)]
                 ))
+        }
+    }
+}
+
+/// Bounds what one plan may cost: a change inside a field goes through all of that field, and everybody else who writes
+/// waits for it.
+private final class ChangeEffort {
+    private static let limit = 2_000_000
+    private var members = 0
+
+    /// - Throws: ``StorageError/refused(_:)`` with 140 when the plan asks for too much.
+    func spend(_ change: FieldChange, on value: FieldValue?) throws {
+        guard case .path = change else { return }
+        switch value {
+        case .object(let object): members += object.count
+        case .array(let elements): members += elements.count
+        default: members += 1
+        }
+        guard members <= Self.limit else {
+            throw StorageError.refused(
+                ParseError(.exceededQuota, "Too many changes inside large fields in one request.")
+            )
         }
     }
 }

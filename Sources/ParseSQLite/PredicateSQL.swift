@@ -141,6 +141,7 @@ struct SQLCondition {
         in layout: TableLayout
     ) -> SQLCondition {
         guard let column = layout.column(field) else { return values.contains(.null) ? always : never }
+        if column.type == .array { return amongElements(column, values, in: layout) }
         guard let list = jsonList(values, column.type) else {
             return joined(values.map { .equal(field, $0) }, " OR ", empty: never, in: layout)
         }
@@ -151,6 +152,40 @@ struct SQLCondition {
         )
         if values.contains(.null) { condition.text = "(\(condition.text) OR \(column.name) IS NULL)" }
         return condition
+    }
+
+    /// One look through the array for all texts, and one for all numbers, however many they are.
+    private static func amongElements(
+        _ column: TableLayout.Column,
+        _ values: [FieldValue],
+        in layout: TableLayout
+    ) -> SQLCondition {
+        var texts: [JSONValue] = []
+        var numbers: [JSONValue] = []
+        var others: [SQLCondition] = []
+        for value in values {
+            switch value {
+            case .string(let text) where !text.utf8.contains(0): texts.append(.string(text))
+            case .number(let number): numbers.append(.number(number))
+            default: others.append(equal(column.field, value, in: layout))
+            }
+        }
+        for (list, types) in [(texts, "'text'"), (numbers, "'integer','real'")] where !list.isEmpty {
+            others.append(
+                SQLCondition(
+                    text: """
+                        EXISTS(SELECT 1 FROM json_each(\(column.name)) AS element WHERE element.type IN (\(types)) \
+                        AND element.value IN (SELECT value FROM json_each(?)))
+                        """,
+                    parameters: [.text(JSONValue.array(list).serializedString())]
+                )
+            )
+        }
+        guard !others.isEmpty else { return never }
+        return SQLCondition(
+            text: balanced(others.map(\.text)[...], " OR "),
+            parameters: others.flatMap(\.parameters)
+        )
     }
 
     /// The values as JSON that SQLite compares with the column; `nil` where that does not mean equality.

@@ -1,3 +1,4 @@
+import ParseWire
 package import Cryptography
 package import ParseCore
 package import SQLite
@@ -7,6 +8,11 @@ import Locking
 package final class SQLiteAppStorage: AppStorage {
     /// "Mrt1".
     private static let format = SQLiteFileFormat(applicationID: 0x4D72_7431, version: 1)
+
+    /// How long one query may hold a reader.
+    private static let queryTime: Duration = .seconds(10)
+    /// What one query may bring into memory, in bytes.
+    private static let resultBytes = 32 << 20
 
     private let database: SQLiteDatabase
     private let current: Locked<StoredSchema>
@@ -77,7 +83,22 @@ package final class SQLiteAppStorage: AppStorage {
             """
         let parameters = condition.parameters + [.integer(Int64(query.limit)), .integer(Int64(query.skip))]
         return try await reading { connection in
-            try connection.query(sql, parameters) { layout.selection.row(from: $0) }
+            var bytes = 0
+            return try connection.withTimeLimit(Self.queryTime) {
+                try connection.query(sql, parameters) { row in
+                    let found = layout.selection.row(from: row)
+                    bytes += ObjectSize.bytes(of: found.fields)
+                    guard bytes <= Self.resultBytes else {
+                        throw StorageError.refused(
+                            ParseError(
+                                .objectTooLarge,
+                                "The result is too large: ask for fewer objects at once."
+                            )
+                        )
+                    }
+                    return found
+                }
+            }
         }
     }
 
@@ -92,7 +113,9 @@ package final class SQLiteAppStorage: AppStorage {
         let sql = "SELECT count(*) FROM \(layout.table) WHERE \(condition.text)"
         let parameters = condition.parameters
         return try await reading { connection in
-            Int(try connection.first(sql, parameters) { $0.int64(0) } ?? 0)
+            try connection.withTimeLimit(Self.queryTime) {
+                Int(try connection.first(sql, parameters) { $0.int64(0) } ?? 0)
+            }
         }
     }
 
@@ -167,6 +190,7 @@ package final class SQLiteAppStorage: AppStorage {
         guard let error = error as? SQLiteError else { return .failed(String(describing: error)) }
         if error == .closed { return .closed }
         if error == .queueFull { return .overloaded }
+        if error.isInterrupted { return .refused(ParseError(.timeout, "The query took too long.")) }
         guard error.isUniqueViolation else { return .failed(error.description) }
         let columns = error.uniqueColumns
         if columns.contains(CommonColumn.usernameKey) { return .duplicate(.username) }

@@ -35,6 +35,8 @@ package struct ParseErrorCode: RawRepresentable, Hashable, Sendable {
     package static let commandUnavailable = ParseErrorCode(108)
     /// A value is of another type than its field.
     package static let incorrectType = ParseErrorCode(111)
+    /// An object is larger than it may be.
+    package static let objectTooLarge = ParseErrorCode(116)
     /// The caller lacks the permission.
     package static let operationForbidden = ParseErrorCode(119)
     /// A key inside an object holds `$` or `.`.
@@ -43,6 +45,8 @@ package struct ParseErrorCode: RawRepresentable, Hashable, Sendable {
     package static let invalidACL = ParseErrorCode(123)
     /// An e-mail address is malformed.
     package static let invalidEmailAddress = ParseErrorCode(125)
+    /// An operation took longer than it may.
+    package static let timeout = ParseErrorCode(124)
     /// A value that must be unique is taken.
     package static let duplicateValue = ParseErrorCode(137)
     /// Too many requests at the moment; the same request may succeed later.

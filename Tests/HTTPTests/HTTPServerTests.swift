@@ -243,7 +243,8 @@ import Testing
             #expect(try await client.response().body == "held")
             let (head, body) = try await client.response()
             #expect(body.hasPrefix("GET /second"))
-            #expect(head.contains("Connection: close\r\n"))
+            // Whether the server has seen the end by now, and so announces its own, is a race.
+            #expect(head.hasPrefix("HTTP/1.1 200 OK\r\n"))
             #expect(await client.isClosed())
             #expect(await server.waitForConnections(0))
         }

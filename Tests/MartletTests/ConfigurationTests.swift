@@ -149,6 +149,7 @@ import Testing
             #"{"appId":"a"}"#, #"{"masterKey":"m"}"#, #"{"clientKey":"c"}"#,
             #"{"appId":"a","masterKey":"m","readOnlyMasterKey":"m"}"#,
             #"{"appId":"a","masterKey":"m","maintenanceKey":"m"}"#,
+            #"{"appId":"a","masterKey":"m","apps":{"a":{"masterKey":"n"}}}"#,
         ] { #expect(throws: ConfigurationError.self) { try pinned(file) } }
     }
 

@@ -90,4 +90,98 @@ import Testing
         #expect(error == .accountAlreadyLinked)
         #expect(try await test.sessions(of: id).count == 1)
     }
+
+    @Test(arguments: ["caf\u{e9}", "*", "me", "..", "a/b", "a b", "role:\u{301}x", "\u{212A}"])
+    func `a custom id is plain and means nothing else`(id: String) async throws {
+        let test = try TestApp { $0.allowCustomObjectId = true }
+        let error = await refusal { try await test.signUp("alice", ["objectId": .string(id)]) }
+        #expect(error?.code == .invalidKeyName)
+        #expect(try await test.signUp("bob", ["objectId": "Plain-id_1"]).id == "Plain-id_1")
+    }
+
+    @Test func `a name is another's address in other spelling, and each still logs in`() async throws {
+        let test = try TestApp()
+        _ = try await test.signUp(
+            "e\u{301}1@x.y",
+            password: "attacker",
+            ["email": "\u{e9}1@x.y"]
+        )
+        let victim = try await test.signUp("\u{e9}1@x.y", password: "victim")
+        let reply = try await test.logIn("\u{e9}1@x.y", password: "victim")
+        #expect(reply["objectId"]?.stringValue == victim.id)
+        let error = await refusal { _ = try await test.logIn("\u{e9}1@x.y", password: "attacker") }
+        #expect(error == .invalidCredentials)
+    }
+
+    @Test func `a new password ends a token from before revocable sessions, and a lock bars it`() async throws
+    {
+        let test = try TestApp()
+        let user = try await test.signUp("alice")
+        let legacy: JSONObject = ["_session_token": "legacy-token"]
+        try await test.update(user.id, legacy, in: test.context(.maintenance))
+        try await test.update(user.id, ["password": "new"], in: test.context(.master))
+        let error = await refusal {
+            _ = try await UpgradeSession().run(in: test.context(.nobody, token: "legacy-token"))
+        }
+        #expect(error?.message == "invalid legacy session token")
+
+        try await test.update(user.id, legacy, in: test.context(.maintenance))
+        try await test.update(user.id, ["ACL": [:]], in: test.context(.master))
+        let locked = await refusal {
+            _ = try await UpgradeSession().run(in: test.context(.nobody, token: "legacy-token"))
+        }
+        #expect(locked?.message == "invalid legacy session token")
+    }
+
+    @Test func `an object has a largest size, whether it comes at once or grows`() async throws {
+        let test = try TestApp()
+        let text = String(repeating: "x", count: ObjectSize.limit - 100)
+        let user = try await test.signUp("alice", ["note": .string(text)])
+        let context = try await test.context(token: user.token)
+        let grown = await refusal {
+            try await test.update(
+                user.id,
+                ["list": ["__op": "Add", "objects": [.string(String(repeating: "y", count: 200))]]],
+                in: context
+            )
+        }
+        #expect(grown?.code == .objectTooLarge)
+        let large = await refusal { try await test.signUp("bob", ["note": .string(text + text)]) }
+        #expect(large?.code == .objectTooLarge)
+        #expect(try await test.rows(SystemClasses.user).count == 1)
+    }
+
+    @Test func `changes inside a large field are bounded together`() async throws {
+        let test = try TestApp()
+        let object = JSONObject((0..<5000).map { JSONObject.Member(key: "k\($0)", value: 1) })
+        let user = try await test.signUp("alice", ["o": .object(object)])
+        let context = try await test.context(token: user.token)
+        var few = JSONObject()
+        for index in 0..<50 { few.append("o.k\(index)", 2) }
+        try await test.update(user.id, few, in: context)
+        var many = JSONObject()
+        for index in 0..<500 { many.append("o.k\(index)", 3) }
+        let error = await refusal { try await test.update(user.id, many, in: context) }
+        #expect(error?.code == .exceededQuota)
+        #expect(try await test.user(user.id).fields["o"]?.objectValue?["k0"] == 2)
+    }
+
+    @Test func `a long list is searched in an array at once`() async throws {
+        let test = try TestApp()
+        let elements = (0..<100_000).map { JSONValue.number(Double($0)) }
+        let user = try await test.signUp("alice", ["arr": .array(elements)])
+        let context = try await test.context(token: user.token)
+        func find(_ values: [JSONValue]) async throws -> Int {
+            let options = try FindOptions(
+                ["where": ["arr": ["$in": .array(values)]]],
+                by: context.principal
+            )
+            let reply = try await FindUsers(options: options).run(in: context)
+            return reply["results"]?.arrayValue?.count ?? -1
+        }
+        let strangers = (0..<1900).map { JSONValue.number(Double(-1 - $0)) }
+        #expect(try await find(strangers) == 0)
+        #expect(try await find(strangers + [99_999]) == 1)
+        #expect(try await find(["99999", true]) == 0)
+    }
 }

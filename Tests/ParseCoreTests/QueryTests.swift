@@ -152,8 +152,13 @@ import Testing
     @Test func `a list for an array field counts as so many conditions, one for text does not`() throws {
         let list = JSONValue.array((0..<2000).map { .string("x\($0)") })
         _ = try decode(["s": ["$in": list]])
+        // Texts and numbers are searched together; anything else is a look through the array for each.
+        _ = try decode(["a": ["$in": list]])
         expectRefusalNow(.invalidQuery, "The query has more than 2000 conditions.") {
-            _ = try decode(["a": ["$in": list]])
+            _ = try decode(["a": ["$in": .array([JSONValue](repeating: true, count: 50))]])
+        }
+        expectRefusalNow(.invalidQuery, "The query has more than 2000 conditions.") {
+            _ = try decode(["$or": .array([JSONValue](repeating: ["a": "x"], count: 50))])
         }
     }
 

@@ -6,7 +6,7 @@ import ParseWire
 import Testing
 
 @Suite struct SessionCacheTests {
-    private func session(_ number: Int, of user: String) -> AuthenticatedSession {
+    private func session(_ number: Int, of user: String, bytes: Int = 0) -> AuthenticatedSession {
         let now = Timestamp(milliseconds: 0)
         return AuthenticatedSession(
             tokenHash: SHA256.hash("token \(number)"),
@@ -14,7 +14,7 @@ import Testing
             expiresAt: nil,
             updatedAt: now,
             user: StoredRow(objectID: user, createdAt: now, updatedAt: now),
-            encodedUser: []
+            encodedUser: [UInt8](repeating: 0, count: bytes)
         )
     }
 
@@ -27,6 +27,17 @@ import Testing
         for number in 0..<3 { #expect(cache.session(tokenHash: SHA256.hash("token \(number)")) == nil) }
         #expect(cache.session(tokenHash: SHA256.hash("token 3"))?.sessionID == "s3")
         #expect(cache.count == 1)
+    }
+
+    @Test func `large users do not make the cache large`() {
+        let cache = SessionCache(capacity: 20_000)
+        #expect(!cache.insert(session(0, of: "u", bytes: 1 << 20), cache.ticket()))
+        for number in 0..<2000 {
+            cache.insert(session(number, of: "u\(number)", bytes: 64 << 10), cache.ticket())
+        }
+        // Eight shards with two generations of 8 MiB each, at half a megabyte for each of these.
+        #expect(cache.count <= 8 * 2 * 17)
+        #expect(cache.count > 8)
     }
 
     @Test func `a ticket from before an invalidation is refused for that user alone`() {

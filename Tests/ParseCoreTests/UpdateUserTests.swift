@@ -370,7 +370,7 @@ import Testing
         let test = try TestApp()
         let user = try await test.signUp("u", ["email": "a@b"])
         func me(_ context: RequestContext) async throws -> JSONValue {
-            try await CurrentUser().run(in: context).object()
+            try JSONValue.parse(try await CurrentUser().run(in: context).encoded)
         }
         let own = try await me(try await test.context(token: user.token))
         #expect(own["sessionToken"] == .string(user.token) && own["email"] == "a@b" && own["__type"] == nil)

@@ -74,6 +74,17 @@ package struct ServerOptions: Sendable {
                 "The app \"\(id)\" needs a master key: set \"masterKey\" (--master-key) too."
             )
         }
+        let own = keysByID[id] ?? AppKeyOptions()
+        for (name, top, inner) in [
+            ("masterKey", keys.masterKey, own.masterKey), ("clientKey", keys.clientKey, own.clientKey),
+            ("restAPIKey", keys.restAPIKey, own.restAPIKey),
+            ("javascriptKey", keys.javascriptKey, own.javascriptKey),
+            ("dotNetKey", keys.dotNetKey, own.dotNetKey),
+        ] where top != nil && inner != nil && top != inner {
+            throw ConfigurationError(
+                "The pinned app \"\(id)\" is given two keys: \"\(name)\" and \"apps.\(id).\(name)\"."
+            )
+        }
         let stored = AppCredentials(
             clientKey: keys.clientKey,
             restAPIKey: keys.restAPIKey,

@@ -67,8 +67,9 @@ extension App {
         case .duplicate(.objectID), .duplicate(.other): ParseError.duplicateValue
         case .schemaConflict(let conflict): conflict.parseError
         case .refused(let refusal): refusal
-        case .overloaded: ParseError.overloaded
-        case .noMatch, .closed, .failed: error
+        // The app was deleted, or the server is about to end, while the request was on its way.
+        case .overloaded, .closed: ParseError.overloaded
+        case .noMatch, .failed: error
         }
     }
 }

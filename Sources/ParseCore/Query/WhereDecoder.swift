@@ -97,7 +97,10 @@ package struct WhereDecoder: Sendable {
             throw ParseError(.commandUnavailable, "Queries on a part of a field are not supported yet.")
         }
         guard let object = member.value.objectValue, object.keys.contains(where: { $0.hasPrefix("$") }) else {
-            return [.equal(field, try literal(field, member.value))]
+            let equality = Predicate.equal(field, try literal(field, member.value))
+            conditions += cost(of: equality)
+            guard conditions <= Self.conditionLimit else { throw Self.tooManyConditions }
+            return [equality]
         }
         var parts: [Predicate] = []
         var plain = JSONObject()
@@ -145,15 +148,25 @@ package struct WhereDecoder: Sendable {
         ParseError(.invalidQuery, "The query has more than \(conditionLimit) conditions.")
     }
 
-    /// How many conditions more than one a constraint is to a database: a list is one where the database has a
-    /// list to search, else each of its values is one.
+    /// How many conditions more than one a constraint is to a database.
+    ///
+    /// A list is one where the database has a list to search, else each of its values is one. A look through an array
+    /// counts as many, since the array may be long.
     private func cost(of part: Predicate) -> Int {
-        guard case .among(let field, let values) = part.positive else { return 0 }
-        switch schema?.type(of: field) {
-        case nil, .string, .number, .date, .pointer: return 0
-        default: return values.count
+        switch part.positive {
+        case .among(let field, let values):
+            switch schema?.type(of: field) {
+            case nil, .string, .number, .date, .pointer: return 0
+            case .array: return Self.arrayCost * (2 + values.filter { !$0.isPlain }.count)
+            default: return values.count
+            }
+        case .equal(let field, _), .notEqual(let field, _), .compare(let field, _, _):
+            return schema?.type(of: field) == .array ? Self.arrayCost : 0
+        default: return 0
         }
     }
+
+    private static let arrayCost = 40
 
     /// The values of a list; a list inside it stands for its own values.
     private func list(_ field: String, _ json: JSONValue, _ name: String) throws(ParseError) -> [FieldValue] {
@@ -176,6 +189,16 @@ package struct WhereDecoder: Sendable {
         case .date: return Timestamp(iso8601: text).map(FieldValue.date) ?? value
         case .pointer(let target): return .pointer(className: target, objectID: text)
         default: return value
+        }
+    }
+}
+
+extension FieldValue {
+    /// Whether it is searched together with others of its kind.
+    fileprivate var isPlain: Bool {
+        switch self {
+        case .string, .number: true
+        default: false
         }
     }
 }

@@ -39,8 +39,7 @@ package final class SessionCache: Sendable {
         shard(of: session.tokenHash).state.withLock { state in
             // Asked while the shard is held: an invalidation that is logged later also sweeps it later.
             guard log.withLock({ $0.accepts(ticket.sequence, session.userID) }) else { return false }
-            state.insert(session)
-            return true
+            return state.insert(session)
         }
     }
 
@@ -70,7 +69,10 @@ private final class Shard: Sendable {
 
 /// Two generations: what is used moves to the young one; when that is full the old one is dropped whole.
 private struct ShardState {
+    /// What the young generation of a shard may hold, in bytes; a session that would take a quarter of it is not kept.
+    static let byteLimit = 8 << 20
     let capacity: Int
+    var youngBytes = 0
     var young: [Digest256: AuthenticatedSession] = [:]
     var old: [Digest256: AuthenticatedSession] = [:]
     var hashesByUser: [String: Set<Digest256>] = [:]
@@ -87,15 +89,24 @@ private struct ShardState {
         if let session = young[hash] { return session }
         guard let session = old.removeValue(forKey: hash) else { return nil }
         young[hash] = session
+        youngBytes += Self.cost(of: session)
         ageIfFull()
         return session
     }
 
-    mutating func insert(_ session: AuthenticatedSession) {
+    /// The row and its encoding, roughly.
+    static func cost(of session: AuthenticatedSession) -> Int {
+        1024 + 8 * session.encodedUser.count
+    }
+
+    mutating func insert(_ session: AuthenticatedSession) -> Bool {
+        let cost = Self.cost(of: session)
+        guard cost < Self.byteLimit / 4 else { return false }
         old[session.tokenHash] = nil
-        young[session.tokenHash] = session
+        if young.updateValue(session, forKey: session.tokenHash) == nil { youngBytes += cost }
         hashesByUser[session.userID, default: []].insert(session.tokenHash)
         ageIfFull()
+        return true
     }
 
     mutating func remove(userID: String) {
@@ -107,13 +118,14 @@ private struct ShardState {
     }
 
     private mutating func ageIfFull() {
-        guard young.count > capacity else { return }
+        guard young.count > capacity || youngBytes > Self.byteLimit else { return }
         for (hash, session) in old {
             hashesByUser[session.userID]?.remove(hash)
             if hashesByUser[session.userID]?.isEmpty == true { hashesByUser[session.userID] = nil }
         }
         old = young
         young = [:]
+        youngBytes = 0
     }
 }
 

@@ -45,7 +45,7 @@ package struct UpgradeSession: Sendable {
         let predicate = Predicate.hidden(HiddenField.legacyTokenHash, LegacyToken.stored(token))
         let query = RowQuery(className: SystemClasses.user, predicate: predicate, limit: 1)
         let rows = try await app.reading { () throws(StorageError) in try await app.storage.find(query) }
-        guard !token.isEmpty, let user = rows.first else { throw unknown }
+        guard !token.isEmpty, let user = rows.first, user.acl?.isLocked != true else { throw unknown }
         transaction.add(
             .update(
                 RowUpdate(

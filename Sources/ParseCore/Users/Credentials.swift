@@ -35,7 +35,11 @@ package struct Credentials: Sendable {
         let query = RowQuery(className: SystemClasses.user, predicate: predicate, limit: 2)
         let rows = try await app.reading { () throws(StorageError) in try await app.storage.find(query) }
         let name = username?.stringValue.map { app.options.convertUsernameToLowercase ? $0.lowercased() : $0 }
-        let user = rows.count > 1 ? rows.first { $0.fields["username"]?.stringValue == name } : rows.first
+        // Byte by byte: Swift takes two spellings of an accented letter for equal, the database does not.
+        let user =
+            rows.count > 1
+            ? rows.first { $0.fields["username"]?.stringValue?.utf8.elementsEqual((name ?? "").utf8) == true }
+            : rows.first
         let hash = user?.hidden[HiddenField.passwordHash]?.stringValue
         guard try await app.verify(secret, hash, context.lane), let user else {
             throw ParseError.invalidCredentials

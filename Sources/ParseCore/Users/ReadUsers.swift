@@ -45,11 +45,6 @@ package struct CurrentUserReply: Sendable {
         writer.writeRaw("}")
         return writer.bytes
     }
-
-    /// The same as a value, for a batch.
-    package func object() throws -> JSONValue {
-        try JSONValue.parse(encoded)
-    }
 }
 
 /// One user by its id.

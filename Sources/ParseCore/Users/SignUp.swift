@@ -70,10 +70,17 @@ package struct SignUp: Sendable {
             let type = try FieldInput(id).type ?? .object
             throw .schemaMismatch(SystemClasses.user, "objectId", expected: .string, got: type)
         }
-        guard text.utf8.count <= 255,
-            text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") })
-        else { throw ParseError(.invalidKeyName, "objectId is an invalid field name.") }
+        guard Self.isUsable(text) else {
+            throw ParseError(.invalidKeyName, "objectId is an invalid field name.")
+        }
         return text
+    }
+
+    /// Ids stand in addresses, in access control lists and in comparisons: printable ASCII, so that two that look
+    /// alike are alike, and nothing that means something there.
+    private static func isUsable(_ id: String) -> Bool {
+        id.utf8.count <= 255 && !["*", "me", ".", ".."].contains(id)
+            && id.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }
     }
 
     private struct Draft {

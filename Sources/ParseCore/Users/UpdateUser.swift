@@ -121,6 +121,8 @@ package struct UpdateUser: Sendable {
         if let password = user.password {
             let hash = try await context.app.hash(password, context.lane)
             hidden[HiddenField.passwordHash] = .some(.string(hash))
+            // A token from before revocable sessions ends as sessions do.
+            if hidden[HiddenField.legacyTokenHash] == nil { hidden[HiddenField.legacyTokenHash] = .some(nil) }
             // Whoever still knows the anonymous id must not get into an account with a password.
             changes.append(("authData", .merge([AnonymousProvider.name: nil])))
         }

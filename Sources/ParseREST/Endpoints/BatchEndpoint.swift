@@ -1,6 +1,7 @@
 import ParseWire
 import HTTP
 import JSON
+import Locking
 import ParseCore
 
 /// Several requests in one (Parse REST guide, "Batch Operations").
@@ -20,10 +21,16 @@ struct Batch: Sendable {
     func run(_ request: RESTRequest) async throws -> RESTReply {
         let parts = try parts(of: request)
         let isTransaction = request.body["transaction"]?.isTruthy == true
-        guard isTransaction else {
-            return RESTReply(body: .json(.array(await results(of: parts, request))))
+        let replies =
+            isTransaction ? try await transaction(of: parts, request) : await results(of: parts, request)
+        var writer = JSONWriter(capacity: replies.reduce(2) { $0 + $1.count + 1 })
+        writer.writeRaw("[")
+        for (position, reply) in replies.enumerated() {
+            if position > 0 { writer.writeRaw(",") }
+            writer.writeRaw(reply)
         }
-        return RESTReply(body: .json(.array(try await transaction(of: parts, request))))
+        writer.writeRaw("]")
+        return RESTReply(body: .encoded(writer.bytes))
     }
 
     private func parts(of request: RESTRequest) throws(ParseError) -> [Part] {
@@ -78,40 +85,44 @@ struct Batch: Sendable {
         return request.mount.isEmpty && full.hasPrefix("/") ? full : nil
     }
 
-    private func results(of parts: [Part], _ request: RESTRequest) async -> [JSONValue] {
-        await withTaskGroup(of: (Int, JSONValue).self) { group in
+    /// Each encoded.
+    private func results(of parts: [Part], _ request: RESTRequest) async -> [[UInt8]] {
+        let budget = ReplyBudget()
+        return await withTaskGroup(of: (Int, [UInt8]).self) { group in
             for (position, part) in parts.enumerated() {
-                group.addTask { (position, await result(of: part, request)) }
+                group.addTask { (position, await result(of: part, request, budget)) }
             }
-            var results = [JSONValue](repeating: .null, count: parts.count)
+            var results = [[UInt8]](repeating: [], count: parts.count)
             for await (position, result) in group { results[position] = result }
             return results
         }
     }
 
-    private func result(of part: Part, _ request: RESTRequest) async -> JSONValue {
+    private func result(of part: Part, _ request: RESTRequest, _ budget: ReplyBudget) async -> [UInt8] {
         do {
-            return ["success": try await reply(of: part, request, request.context)]
+            return try await success(of: part, request, request.context, budget)
         } catch {
-            return ["error": .object(ErrorResponse.batchEntry(service.known(error)))]
+            return JSONValue.object(["error": .object(ErrorResponse.batchEntry(service.known(error)))])
+                .serialized()
         }
     }
 
     /// All of it or nothing: the parts meet where each would write, and one write does it all.
     ///
     /// - Throws: ``BatchRolledBack`` when one of them fails; the contract keeps the reason to itself.
-    private func transaction(of parts: [Part], _ request: RESTRequest) async throws -> [JSONValue] {
+    private func transaction(of parts: [Part], _ request: RESTRequest) async throws -> [[UInt8]] {
         let meeting = JointCommit(parts: parts.count)
+        let budget = ReplyBudget()
         let app = request.context.app
-        return try await withThrowingTaskGroup(of: (Int, JSONValue).self) { group in
+        return try await withThrowingTaskGroup(of: (Int, [UInt8]).self) { group in
             for (position, part) in parts.enumerated() {
                 group.addTask {
                     var context = request.context
                     context.jointCommit = JointCommitPart(meeting: meeting, index: position)
                     do {
-                        let reply = try await reply(of: part, request, context)
+                        let reply = try await success(of: part, request, context, budget)
                         await meeting.leave(part: position, in: app)
-                        return (position, ["success": reply])
+                        return (position, reply)
                     } catch {
                         _ = service.known(error)
                         await meeting.abort(error)
@@ -119,23 +130,48 @@ struct Batch: Sendable {
                     }
                 }
             }
-            var results = [JSONValue](repeating: .null, count: parts.count)
+            var results = [[UInt8]](repeating: [], count: parts.count)
             for try await (position, result) in group { results[position] = result }
             return results
         }
     }
 
-    private func reply(
+    private func success(
         of part: Part,
         _ request: RESTRequest,
-        _ context: RequestContext
-    ) async throws -> JSONValue {
+        _ context: RequestContext,
+        _ budget: ReplyBudget
+    ) async throws -> [UInt8] {
+        try budget.spend(0)
         var request = request
         request.context = context
         request.parameters = part.parameters
         request.body = part.body
         request.query = []
-        return try await part.endpoint.run(request).json()
+        let reply = try await part.endpoint.run(request).encoded
+        try budget.spend(reply.count)
+        var writer = JSONWriter(capacity: reply.count + 16)
+        writer.writeRaw("{\"success\":")
+        writer.writeRaw(reply)
+        writer.writeRaw("}")
+        return writer.bytes
+    }
+}
+
+/// What the replies of all parts of a batch may hold together; each part may be large, and there may be many.
+private final class ReplyBudget: Sendable {
+    private static let limit = 32 << 20
+    private let spent = Locked(0)
+
+    /// - Throws: ``ParseError`` 116 when the parts before have used it up.
+    func spend(_ bytes: Int) throws(ParseError) {
+        let total = spent.withLock { spent in
+            spent += bytes
+            return spent
+        }
+        guard total <= Self.limit else {
+            throw ParseError(.objectTooLarge, "The replies of the batch are too large together.")
+        }
     }
 }
 
