@@ -235,4 +235,27 @@ struct OwnRulesTests {
         #expect(try await server.api.call("GET", "/users", asMaster: true)["results"]?.arrayValue?.count == 2)
         await server.process.stop()
     }
+
+    @Test func `a batch of many large replies is cut, and the server goes on`() async throws {
+        let server = try await TestServer.start()
+        let alice = try await server.api.signUp("alice")
+        let note = JSONValue.string(String(repeating: "x", count: 1_000_000))
+        let saved = try await server.api.call("PUT", "/users/\(alice.id)", ["note": note], token: alice.token)
+        #expect(saved.status == 200)
+        let part: JSONValue = ["method": "GET", "path": "/parse/users/me"]
+        let reply = try await server.api.call(
+            "POST",
+            "/batch",
+            ["requests": .array([JSONValue](repeating: part, count: 200))],
+            token: alice.token
+        )
+        #expect(reply.status == 200)
+        let entries = try #require(reply.json?.arrayValue)
+        #expect(entries.count == 200)
+        let answered = entries.filter { $0["success"] != nil }
+        #expect((30...34).contains(answered.count))
+        #expect(entries.filter { $0["error"]?["code"] == 116 }.count == 200 - answered.count)
+        #expect(try await server.api.call("GET", "/users/me", token: alice.token).status == 200)
+        await server.process.stop()
+    }
 }
