@@ -24,6 +24,36 @@ extension SDK {
             #expect(request.header("Content-Type") == "application/json")
         }
 
+        /// A user that points to others, as an app would declare it.
+        private struct Member: ParseUser {
+            var authData: [String: [String: String]?]?
+            var originalData: Data?
+            var objectId: String?
+            var createdAt: Date?
+            var updatedAt: Date?
+            var ACL: ParseACL?
+            var username: String?
+            var email: String?
+            var emailVerified: Bool?
+            var password: String?
+            var friends: [Pointer<User>]?
+            var guests: [User]?
+        }
+
+        @Test func `arrays of pointers in the answer do not break a log-in`() throws {
+            let box = try Sandbox()
+            let pointer = #"{"__type":"Pointer","className":"_User","objectId":"u7"}"#
+            let full = #"{"__type":"Object","className":"_User","objectId":"u8","username":"eve"}"#
+            box.server.answer { _ in
+                .json(Sandbox.user(#","friends":[\#(pointer),\#(full)],"guests":[\#(pointer),\#(full)]"#))
+            }
+            let member = try Member.login(username: "ann", password: "secret")
+            #expect(member.friends?.map(\.objectId) == ["u7", "u8"])
+            #expect(member.guests?.map(\.objectId) == ["u7", "u8"])
+            #expect(member.guests?.last?.username == "eve")
+            #expect(Member.current?.friends?.count == 2)
+        }
+
         @Test func `the three forms of log-in give the same`() async throws {
             let box = try Sandbox { _ in .json(Sandbox.user()) }
             func blocking() throws -> User { try User.login(username: "ann", password: "secret") }
