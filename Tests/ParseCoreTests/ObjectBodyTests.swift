@@ -260,4 +260,39 @@ import Testing
         #expect(list.json == .object(json))
         #expect(start.duration(to: .now) < .seconds(10))
     }
+
+    @Test(arguments: [(false, false), (false, true), (true, false)])
+    func `a class is made by the master, and by a client where the app allows it`(
+        _ isAllowed: Bool,
+        _ isMaster: Bool
+    ) async throws {
+        let test = try TestApp { $0.allowClientClassCreation = isAllowed }
+        func body() throws -> ObjectBody {
+            try ObjectBody(["score": 1], className: "Game", kind: .create, in: test.app, isMaster: isMaster)
+        }
+        guard isAllowed || isMaster else {
+            let error = await refusal { _ = try body() }
+            #expect(error?.code == .operationForbidden)
+            #expect(error?.message == "This user is not allowed to access non-existent class: Game")
+            return
+        }
+        let made = try body()
+        #expect(
+            made.schemaChanges == [
+                .addClass("Game"), .addField(className: "Game", field: "score", type: .number),
+            ]
+        )
+        let now = test.clock.now
+        let row = StoredRow(
+            objectID: "g1",
+            createdAt: now,
+            updatedAt: now,
+            fields: try made.initialValues()
+        )
+        var transaction = Transaction(schemaChanges: made.schemaChanges)
+        transaction.add(.insert(className: "Game", row))
+        _ = try await test.app.commit(transaction)
+        #expect(try await test.rows("Game").first?.fields == ["score": .number(1)])
+        #expect(test.storage.schema["Game"]?.type(of: "score") == .number)
+    }
 }

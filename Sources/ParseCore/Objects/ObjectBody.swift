@@ -25,18 +25,26 @@ package struct ObjectBody: Sendable {
     ///   - className: The class the object is of.
     ///   - kind: Whether the object is new; only a change knows dotted paths.
     ///   - app: Whose schema and options hold.
-    /// - Throws: ``ParseError``: 105 for a name that cannot be a field, 111 for a value of another type than
+    ///   - isMaster: Whether the caller may make a class whatever `allowClientClassCreation` says.
+    /// - Throws: ``ParseError``: 119 for a class that does not exist and that the caller may not make, 105 for a name that cannot be a field, 111 for a value of another type than
     ///   the field has, 107, 108 or 121 for a malformed value, 123 for a malformed ACL, 140 for more fields
     ///   than a class may have.
     package init(
         _ body: JSONObject,
         className: String,
         kind: Kind,
-        in app: App
+        in app: App,
+        isMaster: Bool = false
     ) throws(ParseError) {
-        let schema =
-            app.storage.schema[className]
-            ?? ClassSchema(className: className, fields: SystemClasses.commonFields)
+        let existing = app.storage.schema[className]
+        guard existing != nil || isMaster || app.options.allowClientClassCreation else {
+            throw ParseError(
+                .operationForbidden,
+                "This user is not allowed to access non-existent class: \(className)"
+            )
+        }
+        let schema = existing ?? ClassSchema(className: className, fields: SystemClasses.commonFields)
+        if existing == nil { schemaChanges.append(.addClass(className)) }
         var grown = schema
         for member in body {
             if try readCommonField(member, className) { continue }
