@@ -54,6 +54,7 @@ package struct HTTPRequestDecoder: Sendable {
             return nextHead(input, &consumed, limits)
         case .fixedBody(let remaining):
             guard remaining > 0 else { return finish() }
+            guard remaining <= maxBodyBytes else { return refuse(.bodyTooLarge) }
             let available = min(remaining, input.count - consumed)
             guard available > 0 else { return .needInput }
             state = .fixedBody(remaining: remaining - available)

@@ -237,6 +237,13 @@ import Testing
         #expect(refusal(of: bytes, maxBodyBytes: 10) == status)
     }
 
+    @Test(arguments: [(9, nil), (10, nil), (11, 413)] as [(Int, Int?)])
+    func `limits a body that announces its length`(size: Int, status: Int?) {
+        let body = String(repeating: "a", count: size)
+        let bytes = Array("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n\(body)".utf8)
+        #expect(refusal(of: bytes, maxBodyBytes: 10) == status)
+    }
+
     @Test(arguments: [(1023, nil), (1024, nil), (1025, 400)] as [(Int, Int?)])
     func `limits a chunk line`(count: Int, status: Int?) {
         // The carriage return is counted.
