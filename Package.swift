@@ -133,7 +133,12 @@ let package = Package(
             ],
             resources: [.copy("Exchanges")]
         ),
-        tests("ParseSwiftTests", ["ParseSwift", "Locking", "MartletCLI", "TestSupport"]),
+        .testTarget(
+            name: "ParseSwiftTests",
+            dependencies: ["ParseSwift", "Locking", "MartletCLI", "TestSupport"],
+            exclude: ["README.md"],
+            swiftSettings: settings
+        ),
         tests("RepositoryTests", []),
     ]
 )

@@ -36,6 +36,7 @@ struct PlanRunner {
             case .delete(let deletion):
                 count = try run(deletion)
                 if count == 0, deletion.mustMatch { throw StorageError.noMatch(step: position) }
+            case .relate: throw StorageError.failed("not built")
             case .link(let identity, let userID): count = try link(identity, userID)
             case .unlink(let userID, let providers): count = try unlink(userID, providers)
             }

@@ -32,6 +32,8 @@ struct SQLCondition {
         case .compare(let field, let comparison, let value):
             self = Self.compare(field, comparison, value, in: layout)
         case .exists(let field, let isThere): self = Self.exists(field, in: layout, isThere)
+        case .containedBy, .matches, .search, .near, .inside, .covers, .amongObjects, .amongValues, .related:
+            self = Self.never
         case .usernameKey(let name): self = Self.key(CommonColumn.usernameKey, name)
         case .emailKey(let address): self = Self.key(CommonColumn.emailKey, address)
         case .hidden(let name, let value): self = Self.hidden(name, value, in: layout)

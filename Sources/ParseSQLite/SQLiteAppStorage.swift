@@ -1,3 +1,4 @@
+package import JSON
 import ParseWire
 package import Cryptography
 package import ParseCore
@@ -121,7 +122,7 @@ package final class SQLiteAppStorage: AppStorage {
 
     package func session(
         tokenHash: Digest256
-    ) async throws(StorageError) -> (session: StoredRow, user: StoredRow?)? {
+    ) async throws(StorageError) -> SessionRecord? {
         let schema = stored
         let sessions = try schema.layout(SystemClasses.session)
         let users = try schema.layout(SystemClasses.user)
@@ -135,7 +136,7 @@ package final class SQLiteAppStorage: AppStorage {
             let user = try session.userID.flatMap { id in
                 try connection.first(userSQL, [.text(id)]) { users.selection.row(from: $0) }
             }
-            return (session, user)
+            return SessionRecord(session: session, user: user, roles: [])
         }
     }
 
@@ -156,6 +157,25 @@ package final class SQLiteAppStorage: AppStorage {
             }
         }
     }
+
+    package func distinct(_ query: RowQuery, path: String) async throws(StorageError) -> [JSONValue] {
+        throw .failed("not built")
+    }
+
+    package func explain(_ query: RowQuery) async throws(StorageError) -> JSONValue {
+        throw .failed("not built")
+    }
+
+    package func roles(ofUser userID: String) async throws(StorageError) -> [String] {
+        []
+    }
+
+    /// One process has the file to itself.
+    package var isCoherent: Bool {
+        true
+    }
+
+    package func observe(_ handler: @escaping @Sendable (ChangeNotice) -> Void) {}
 
     package func close() async {
         await database.close()

@@ -95,6 +95,8 @@ struct SchemaWriter {
             case .addField(let className, let field, let type):
                 try addClass(className)
                 try addField(className, field, type)
+            case .setOptions, .removeField, .setPermissions, .addIndex, .removeIndex, .removeClass:
+                throw StorageError.failed("not built")
             }
         }
     }

@@ -47,6 +47,20 @@ package struct ParseErrorCode: RawRepresentable, Hashable, Sendable {
     package static let invalidEmailAddress = ParseErrorCode(125)
     /// An operation took longer than it may.
     package static let timeout = ParseErrorCode(124)
+    /// A file has no name, or one that cannot be.
+    package static let invalidFileName = ParseErrorCode(122)
+    /// A file was not stored.
+    package static let fileSaveError = ParseErrorCode(130)
+    /// An installation id is needed to tell installations apart.
+    package static let missingInstallationID = ParseErrorCode(132)
+    /// A value that the class cannot do without is missing.
+    package static let missingRequiredField = ParseErrorCode(135)
+    /// A field that is set once was to be changed.
+    package static let unchangeableField = ParseErrorCode(136)
+    /// A file was not deleted.
+    package static let fileDeleteError = ParseErrorCode(153)
+    /// A request came twice with the same id.
+    package static let duplicateRequest = ParseErrorCode(159)
     /// A value that must be unique is taken.
     package static let duplicateValue = ParseErrorCode(137)
     /// Too many requests at the moment; the same request may succeed later.
@@ -75,6 +89,8 @@ package struct ParseErrorCode: RawRepresentable, Hashable, Sendable {
     package static let accountAlreadyLinked = ParseErrorCode(208)
     /// The session token belongs to no living session.
     package static let invalidSessionToken = ParseErrorCode(209)
+    /// A schema cannot be changed in that way.
+    package static let schemaOperation = ParseErrorCode(255)
     /// The sign-in provider is unknown or switched off.
     package static let unsupportedService = ParseErrorCode(252)
 }

@@ -1,4 +1,5 @@
 import Cryptography
+import JSON
 import Locking
 import ParseCore
 
@@ -27,8 +28,28 @@ final class HookStorage: AppStorage {
         try await storage.count(query)
     }
 
-    func session(tokenHash: Digest256) async throws(StorageError) -> (session: StoredRow, user: StoredRow?)? {
+    func distinct(_ query: RowQuery, path: String) async throws(StorageError) -> [JSONValue] {
+        try await storage.distinct(query, path: path)
+    }
+
+    func explain(_ query: RowQuery) async throws(StorageError) -> JSONValue {
+        try await storage.explain(query)
+    }
+
+    func session(tokenHash: Digest256) async throws(StorageError) -> SessionRecord? {
         try await storage.session(tokenHash: tokenHash)
+    }
+
+    func roles(ofUser userID: String) async throws(StorageError) -> [String] {
+        try await storage.roles(ofUser: userID)
+    }
+
+    var isCoherent: Bool {
+        storage.isCoherent
+    }
+
+    func observe(_ handler: @escaping @Sendable (ChangeNotice) -> Void) {
+        storage.observe(handler)
     }
 
     func users(owning identities: [ProviderIdentity]) async throws(StorageError) -> [StoredRow] {

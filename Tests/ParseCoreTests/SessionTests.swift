@@ -14,6 +14,7 @@ import Testing
             expiresAt: nil,
             updatedAt: now,
             user: StoredRow(objectID: user, createdAt: now, updatedAt: now),
+            roles: [],
             encodedUser: [UInt8](repeating: 0, count: bytes)
         )
     }

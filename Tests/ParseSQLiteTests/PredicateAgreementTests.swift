@@ -124,7 +124,7 @@ private enum Matcher {
         case .notAmong(let field, let values): !values.contains { equals(row.fields[field], $0) }
         case .exists(let field, let isThere): (row.fields[field] != nil) == isThere
         case .compare(let field, let comparison, let value): compares(row.fields[field], comparison, value)
-        case .usernameKey, .emailKey, .hidden: false
+        default: false
         }
     }
 

@@ -10,6 +10,8 @@ package final class AuthenticatedSession: Sendable {
     /// When the session was last extended or changed.
     package let updatedAt: Timestamp
     package let user: StoredRow
+    /// The keys of access control lists that the user answers to: `*`, its id, its roles.
+    package let group: [String]
     /// The user as its owner sees it, encoded, without the closing brace and the session token, so that the
     /// most frequent request of all encodes nothing.
     package let encodedUser: [UInt8]
@@ -20,6 +22,7 @@ package final class AuthenticatedSession: Sendable {
         expiresAt: Timestamp?,
         updatedAt: Timestamp,
         user: StoredRow,
+        roles: [String],
         encodedUser: [UInt8]
     ) {
         self.tokenHash = tokenHash
@@ -27,6 +30,7 @@ package final class AuthenticatedSession: Sendable {
         self.expiresAt = expiresAt
         self.updatedAt = updatedAt
         self.user = user
+        group = ["*", user.objectID] + roles.map { "role:" + $0 }
         self.encodedUser = encodedUser
     }
 

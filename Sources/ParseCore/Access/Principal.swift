@@ -38,8 +38,13 @@ package enum Principal: Sendable {
         isMaster || isMaintenance
     }
 
+    /// The keys of access control lists and class-level permissions that it answers to.
+    package var group: [String] {
+        session?.group ?? ["*"]
+    }
+
     package var access: RowAccess {
         if isUnrestricted { return .unrestricted }
-        return .group(userID.map { ["*", $0] } ?? ["*"])
+        return .group(group)
     }
 }

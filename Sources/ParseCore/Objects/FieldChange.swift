@@ -11,6 +11,8 @@ package enum FieldChange: Hashable, Sendable {
     case remove([JSONValue])
     /// Sets or removes (`nil`) single members of an object field and leaves its others alone.
     case merge([String: JSONValue?])
+    /// Links of a relation field, which live beside the row; the field itself stays as it is.
+    case relate([RelationOperation])
     /// A change inside an object or array field, at these keys or indexes.
     indirect case path([String], FieldChange)
 
@@ -19,7 +21,7 @@ package enum FieldChange: Hashable, Sendable {
         switch self {
         case .increment, .add, .addUnique, .remove: true
         case .path(_, let inner): inner.resultIsReturned
-        case .set, .unset, .merge: false
+        case .set, .unset, .merge, .relate: false
         }
     }
 
@@ -54,6 +56,7 @@ package enum FieldChange: Hashable, Sendable {
             let unwanted = Set(objects)
             return .array(try Self.elements(of: current).filter { !unwanted.contains($0) })
         case .merge(let members): return Self.merged(members, into: current)
+        case .relate: return current
         case .path(let keys, let change):
             let json = try change.applied(at: keys[...], in: current?.json)
             switch json {
@@ -80,6 +83,17 @@ package enum FieldChange: Hashable, Sendable {
 
     private static func wrongTarget(_ type: String) -> ParseError {
         ParseError(.incorrectType, "the value to change is not of type \(type)")
+    }
+}
+
+/// Objects that a relation field is to lead to, or not to.
+package struct RelationOperation: Hashable, Sendable {
+    package var objectIDs: [String]
+    package var isRemoval: Bool
+
+    package init(objectIDs: [String], isRemoval: Bool) {
+        self.objectIDs = objectIDs
+        self.isRemoval = isRemoval
     }
 }
 

@@ -17,7 +17,9 @@ package struct FieldInput: Sendable {
         case .null: (type, change) = (nil, .set(.null))
         case .bool(let flag): (type, change) = (.boolean, .set(.bool(flag)))
         case .number(let number): (type, change) = (.number, .set(.number(number)))
-        case .string(let text): (type, change) = (.string, .set(.string(text)))
+        case .string(let text):
+            try Self.refuseNUL(text)
+            (type, change) = (.string, .set(.string(text)))
         case .array(let elements):
             try Self.checkNestedKeys(json)
             (type, change) = (.array, .set(.array(elements)))
@@ -26,7 +28,7 @@ package struct FieldInput: Sendable {
                 (type, change) = try Self.operation(name, object)
             } else if let name = object["__type"]?.stringValue {
                 let value = try Self.typed(name, object)
-                (type, change) = (value.type, .set(value.value))
+                (type, change) = (value.type, value.value.map(FieldChange.set) ?? .relate([]))
             } else {
                 try Self.checkNestedKeys(json)
                 (type, change) = (.object, .set(.object(object)))
@@ -48,6 +50,7 @@ package struct FieldInput: Sendable {
         case "Add": return (.array, .add(try operands(object, "add")))
         case "AddUnique": return (.array, .addUnique(try operands(object, "add")))
         case "Remove": return (.array, .remove(try operands(object, "remove")))
+        case "AddRelation", "RemoveRelation", "Batch": return try RelationInput.read(name, object)
         default:
             throw ParseError(.commandUnavailable, "The \(name) operator is not supported yet.")
         }
@@ -64,7 +67,7 @@ package struct FieldInput: Sendable {
     private static func typed(
         _ name: String,
         _ object: JSONObject
-    ) throws(ParseError) -> (type: FieldType, value: FieldValue) {
+    ) throws(ParseError) -> (type: FieldType, value: FieldValue?) {
         switch name {
         case "Date":
             if let iso = object["iso"]?.stringValue, let instant = Timestamp(iso8601: iso) {
@@ -85,6 +88,10 @@ package struct FieldInput: Sendable {
         case "Bytes":
             if let base64 = object["base64"]?.stringValue, !base64.isEmpty {
                 return (.bytes, .bytes(base64: base64))
+            }
+        case "Relation":
+            if let className = object["className"]?.stringValue {
+                return (.relation(className), nil)
             }
         case "Polygon":
             if let coordinates = object["coordinates"]?.arrayValue {
@@ -111,13 +118,23 @@ package struct FieldInput: Sendable {
         return points
     }
 
+    /// PostgreSQL holds no text with NUL in it, so that nothing may be stored that one database could not give to
+    /// the other.
+    private static func refuseNUL(_ text: String) throws(ParseError) {
+        if text.utf8.contains(0) {
+            throw ParseError(.invalidJSON, "Text cannot contain the character NUL.")
+        }
+    }
+
     /// Keys inside a stored value hold neither `$` nor `.`, since queries give both a meaning.
     private static func checkNestedKeys(_ json: JSONValue) throws(ParseError) {
         switch json {
+        case .string(let text): try refuseNUL(text)
         case .array(let elements):
             for element in elements { try checkNestedKeys(element) }
         case .object(let object):
             for member in object {
+                try refuseNUL(member.key)
                 if member.key.utf8.contains(where: { $0 == UInt8(ascii: "$") || $0 == UInt8(ascii: ".") }) {
                     throw ParseError(
                         .invalidNestedKey,

@@ -1,4 +1,5 @@
 package import Cryptography
+package import JSON
 package import ParseWire
 
 /// The database of one app.
@@ -18,14 +19,55 @@ package protocol AppStorage: Sendable {
     /// How many rows match, exactly; order, limit and skip do not count.
     func count(_ query: RowQuery) async throws(StorageError) -> Int
 
-    /// The session with that token and its user, read at one moment; `nil` without such a session.
-    func session(tokenHash: Digest256) async throws(StorageError) -> (session: StoredRow, user: StoredRow?)?
+    /// The different values that the path has in the rows that match, elements of arrays one by one; neither null
+    /// nor absent; in the form of an answer. Order, limit and skip do not count.
+    func distinct(_ query: RowQuery, path: String) async throws(StorageError) -> [JSONValue]
+
+    /// How the database would run the query, in its own words.
+    func explain(_ query: RowQuery) async throws(StorageError) -> JSONValue
+
+    /// The session with that token, its user and the user's roles, read at one moment; `nil` without such a session.
+    func session(tokenHash: Digest256) async throws(StorageError) -> SessionRecord?
+
+    /// The names of the roles that the user has, by itself or through roles that it has.
+    func roles(ofUser userID: String) async throws(StorageError) -> [String]
 
     /// At most two users that own one of these accounts at providers.
     func users(owning identities: [ProviderIdentity]) async throws(StorageError) -> [StoredRow]
 
+    /// Whether what was read before may be relied on: false while changes that other processes make would go
+    /// unnoticed.
+    var isCoherent: Bool { get }
+
+    /// Calls the handler for the notices of writes of other processes, in order; to be called once.
+    func observe(_ handler: @escaping @Sendable (ChangeNotice) -> Void)
+
     /// Ends when what was under way is done; later calls fail with ``StorageError/closed``.
     func close() async
+}
+
+/// A session as it is read to find out who asks.
+package struct SessionRecord: Sendable {
+    package var session: StoredRow
+    package var user: StoredRow?
+    /// Names, as ``AppStorage/roles(ofUser:)`` gives them.
+    package var roles: [String]
+
+    package init(session: StoredRow, user: StoredRow?, roles: [String]) {
+        self.session = session
+        self.user = user
+        self.roles = roles
+    }
+}
+
+/// What a write makes out of date that somebody may have kept.
+package enum ChangeNotice: Sendable, Hashable {
+    /// Sessions, roles or fields of the user.
+    case user(String)
+    /// Roles of whomever.
+    case roles
+    /// Everything: notices were lost.
+    case everything
 }
 
 /// An account at a sign-in provider.
@@ -43,10 +85,13 @@ package struct ProviderIdentity: Sendable, Hashable {
 package struct WritePlan: Sendable {
     package var schemaChanges: [SchemaChange]
     package var steps: [WriteStep]
+    /// What other processes must learn; a database of one process has nothing to do with them.
+    package var notices: [ChangeNotice]
 
-    package init(schemaChanges: [SchemaChange] = [], steps: [WriteStep]) {
+    package init(schemaChanges: [SchemaChange] = [], steps: [WriteStep], notices: [ChangeNotice] = []) {
         self.schemaChanges = schemaChanges
         self.steps = steps
+        self.notices = notices
     }
 }
 
@@ -59,6 +104,8 @@ package enum WriteStep: Sendable {
     case insert(className: String, StoredRow)
     case update(RowUpdate)
     case delete(RowDeletion)
+    /// Links of a relation are there from now on, or not there; what is already so is no error.
+    case relate(RelationChange)
     /// The account at the provider belongs to this user from now on; fails with
     /// ``StorageError/duplicate(_:)`` when it is another's.
     case link(ProviderIdentity, userID: String)
@@ -126,6 +173,23 @@ package struct RowDeletion: Sendable {
     }
 }
 
+/// Adds or removes links of a relation field.
+package struct RelationChange: Sendable, Hashable {
+    package var className: String
+    package var field: String
+    package var ownerID: String
+    package var relatedIDs: [String]
+    package var isRemoval: Bool
+
+    package init(className: String, field: String, ownerID: String, relatedIDs: [String], isRemoval: Bool) {
+        self.className = className
+        self.field = field
+        self.ownerID = ownerID
+        self.relatedIDs = relatedIDs
+        self.isRemoval = isRemoval
+    }
+}
+
 /// What the steps of a plan did, by their position.
 package struct WriteOutcome: Sendable {
     /// The rows that each update left behind; empty for other steps.
@@ -144,10 +208,18 @@ package enum StorageError: Error, Sendable {
     case noMatch(step: Int)
     case duplicate(UniqueValue)
     case schemaConflict(SchemaConflict)
+    /// A class that has rows cannot be removed.
+    case classNotEmpty(String, count: Int)
+    /// A write or query names a class that does not exist (any more).
+    case unknownClass(String)
     /// A field change could not be applied to the row, for a reason the client can be told.
     case refused(ParseError)
     /// More work is queued than the server takes on; nothing was done.
     case overloaded
+    /// The database cannot be reached at the moment; nothing was done.
+    case unavailable
+    /// The connection was lost at a moment that leaves it open whether the write was done.
+    case outcomeUnknown
     case closed
     /// The database failed; the text is for the log alone.
     case failed(String)
@@ -158,6 +230,8 @@ package enum UniqueValue: Sendable, Hashable {
     case objectID
     case username
     case email
+    /// The name of a role, the id of an installation, the id of a request: a field that is unique in its class.
+    case field(className: String, String)
     case providerAccount(provider: String)
     case other
 }

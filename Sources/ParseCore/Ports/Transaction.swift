@@ -23,11 +23,17 @@ package struct Transaction: Sendable {
         plan.steps += steps
     }
 
+    /// Says what the write makes out of date; kept copies are dropped before the commit returns.
+    package mutating func notify(_ notice: ChangeNotice) {
+        if !plan.notices.contains(notice) { plan.notices.append(notice) }
+    }
+
     /// Puts the steps of another behind these.
     package mutating func append(_ other: Transaction) {
         let offset = plan.steps.count
         plan.schemaChanges += other.plan.schemaChanges
         plan.steps += other.plan.steps
+        plan.notices += other.plan.notices
         for (step, error) in other.refusals { refusals[step + offset] = error }
     }
 
@@ -42,7 +48,13 @@ extension App {
     /// - Throws: ``ParseError`` for what the caller can be told; ``StorageError`` for what only the log may.
     package func commit(_ transaction: Transaction) async throws -> WriteOutcome {
         do {
-            return try await storage.write(transaction.plan)
+            let outcome = try await storage.write(transaction.plan)
+            for notice in transaction.plan.notices { forget(notice) }
+            return outcome
+        } catch .outcomeUnknown {
+            // Perhaps it was done.
+            for notice in transaction.plan.notices { forget(notice) }
+            throw StorageError.outcomeUnknown
         } catch .noMatch(let step) {
             throw transaction.refusal(ofStep: step) ?? ParseError.objectNotFound
         } catch {
@@ -59,22 +71,45 @@ extension App {
         }
     }
 
+    /// Drops what was kept and is out of date.
+    package func forget(_ notice: ChangeNotice) {
+        switch notice {
+        case .user(let id): sessions.invalidate(userID: id)
+        case .roles, .everything: sessions.invalidateAll()
+        }
+    }
+
     private static func translated(_ error: StorageError) -> any Error {
         switch error {
         case .duplicate(.username): ParseError.usernameTaken
         case .duplicate(.email): ParseError.emailTaken
         case .duplicate(.providerAccount): ParseError.accountAlreadyLinked
-        case .duplicate(.objectID), .duplicate(.other): ParseError.duplicateValue
+        case .duplicate(.objectID), .duplicate(.field), .duplicate(.other): ParseError.duplicateValue
         case .schemaConflict(let conflict): conflict.parseError
         case .refused(let refusal): refusal
         // The app was deleted, or the server is about to end, while the request was on its way.
         case .overloaded, .closed: ParseError.overloaded
-        case .noMatch, .failed: error
+        case .unavailable: ParseError.databaseUnavailable
+        case .unknownClass(let name): ParseError(.invalidClassName, "Class \(name) does not exist.")
+        case .classNotEmpty(let name, let count):
+            ParseError(
+                .schemaOperation,
+                "Class \(name) is not empty, contains \(count) objects, cannot drop schema."
+            )
+        case .noMatch, .failed, .outcomeUnknown: error
         }
     }
 }
 
 extension ParseError {
+    /// The database cannot be reached at the moment.
+    package static var databaseUnavailable: ParseError {
+        var error = ParseError(.internalServerError, "The database cannot be reached. Try again shortly.")
+        error.httpStatus = 503
+        error.retryAfterSeconds = 1
+        return error
+    }
+
     /// The database has more work queued than it takes on.
     package static var overloaded: ParseError {
         var error = ParseError(.requestLimitExceeded, "The server is busy. Try again shortly.")

@@ -42,8 +42,8 @@ struct ProviderLogIn: Sendable {
             )
             : nil
         if let session { transaction.add(session.steps) }
+        transaction.notify(.user(user.objectID))
         let outcome = try await context.commit(transaction)
-        app.sessions.invalidate(userID: user.objectID)
 
         let current = outcome.updatedRows.lazy.flatMap { $0 }.first ?? user
         let view = UserView(of: current, in: app, viewer: .owner)

@@ -11,7 +11,7 @@ extension App {
     package nonisolated(nonsending) func authenticate(token: String) async throws -> AuthenticatedSession {
         guard SessionToken.isWellFormed(token) else { throw ParseError.invalidSessionToken }
         let hash = SHA256.hash(token)
-        if let session = sessions.session(tokenHash: hash) {
+        if storage.isCoherent, let session = sessions.session(tokenHash: hash) {
             return try await checked(session)
         }
         let ticket = sessions.ticket()
@@ -27,6 +27,7 @@ extension App {
             expiresAt: found.session.fields["expiresAt"]?.dateValue,
             updatedAt: found.session.updatedAt,
             user: user,
+            roles: found.roles,
             encodedUser: UserView(of: user, in: self, viewer: .owner).encodedPrefix
         )
         sessions.insert(session, ticket)
@@ -67,8 +68,8 @@ extension App {
                 )
             )
         )
+        transaction.notify(.user(session.userID))
         _ = try await commit(transaction)
-        sessions.invalidate(userID: session.userID)
     }
 }
 

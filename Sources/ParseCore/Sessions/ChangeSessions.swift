@@ -34,8 +34,8 @@ package struct CreateSession: Sendable {
         var transaction = Transaction(schemaChanges: fields.schemaChanges)
         transaction.add(.requireSession(caller), orThrow: .invalidSessionToken)
         transaction.add(session.steps)
+        transaction.notify(.user(caller.userID))
         _ = try await context.commit(transaction)
-        app.sessions.invalidate(userID: caller.userID)
 
         var reply: JSONObject = ["sessionToken": .string(session.token)]
         for (name, value) in session.row.fields.sorted(by: { $0.key < $1.key }) { reply[name] = value.json }
@@ -63,8 +63,8 @@ package struct CreateSession: Sendable {
             transaction.add(.endSession(of: userID, on: installationID))
         }
         transaction.add(.insert(className: SystemClasses.session, row))
+        if let userID { transaction.notify(.user(userID)) }
         _ = try await context.commit(transaction)
-        if let userID { app.sessions.invalidate(userID: userID) }
         return SaveReply(
             body: ["objectId": .string(row.objectID), "createdAt": .string(now.iso8601)],
             location: .session(row.objectID),
@@ -96,7 +96,7 @@ package struct UpdateSession: Sendable {
         var own = body
         own["objectId"] = nil
         let fields = try ObjectBody(own, className: SystemClasses.session, kind: .update, in: app)
-        let previousOwner = try await previousOwner(in: context)
+        let owners = try await owners(in: context)
         let now = app.now
         var transaction = Transaction(schemaChanges: fields.schemaChanges)
         if let session = context.principal.session {
@@ -113,24 +113,21 @@ package struct UpdateSession: Sendable {
             ),
             orThrow: .objectNotFound
         )
+        for userID in owners { transaction.notify(.user(userID)) }
         let outcome = try await context.commit(transaction)
         let row = outcome.updatedRows[position].first
-        for userID in Set([row?.userID, previousOwner].compactMap { $0 }) {
-            app.sessions.invalidate(userID: userID)
-        }
         var reply: JSONObject = ["updatedAt": .string(now.iso8601)]
         for member in fields.resultFields(of: row?.fields ?? [:]) { reply[member.key] = member.value }
         return SaveReply(body: reply)
     }
 
-    /// Whose session it is before the change; the master key may give it to another user, and the cache must not
-    /// go on with the first.
-    private func previousOwner(in context: RequestContext) async throws -> String? {
-        guard body["user"] != nil, context.principal.isUnrestricted else { return nil }
+    /// Whose session it is, before the change and after: the master key may give it to another user.
+    private func owners(in context: RequestContext) async throws -> Set<String> {
+        if let userID = context.principal.userID { return [userID] }
         let query = RowQuery(className: SystemClasses.session, predicate: .id(sessionID), limit: 1)
         let app = context.app
-        return try await app.reading { () throws(StorageError) in try await app.storage.find(query) }.first?
-            .userID
+        let rows = try await app.reading { () throws(StorageError) in try await app.storage.find(query) }
+        return Set([rows.first?.userID, body["user"]?["objectId"]?.stringValue].compactMap { $0 })
     }
 
     private func checkClientFields(_ userID: String?) throws(ParseError) {
@@ -166,8 +163,8 @@ package struct DeleteSession: Sendable {
             .delete(RowDeletion(className: SystemClasses.session, predicate: predicate)),
             orThrow: .objectNotFoundForDelete
         )
+        if let userID = row.userID { transaction.notify(.user(userID)) }
         _ = try await context.commit(transaction)
-        if let userID = row.userID { app.sessions.invalidate(userID: userID) }
         return [:]
     }
 }

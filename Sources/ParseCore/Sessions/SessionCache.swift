@@ -49,6 +49,12 @@ package final class SessionCache: Sendable {
         for shard in shards { shard.state.withLock { $0.remove(userID: userID) } }
     }
 
+    /// Forgets all sessions of everybody, also those that are being read at this moment.
+    package func invalidateAll() {
+        log.withLock { $0.recordAll() }
+        for shard in shards { shard.state.withLock { $0.removeAll() } }
+    }
+
     /// How many sessions are kept.
     package var count: Int {
         shards.reduce(0) { $0 + $1.state.withLock { $0.count } }
@@ -117,6 +123,13 @@ private struct ShardState {
         }
     }
 
+    mutating func removeAll() {
+        young = [:]
+        old = [:]
+        hashesByUser = [:]
+        youngBytes = 0
+    }
+
     private mutating func ageIfFull() {
         guard young.count > capacity || youngBytes > Self.byteLimit else { return }
         for (hash, session) in old {
@@ -149,6 +162,14 @@ private struct InvalidationLog {
         floor = startOfRecent
         startOfRecent = sequence
         recent = [:]
+    }
+
+    mutating func recordAll() {
+        sequence += 1
+        floor = sequence
+        startOfRecent = sequence
+        recent = [:]
+        older = [:]
     }
 
     func accepts(_ ticket: UInt64, _ userID: String) -> Bool {

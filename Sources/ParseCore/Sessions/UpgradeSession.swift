@@ -28,8 +28,8 @@ package struct UpgradeSession: Sendable {
             installationID: context.installationID
         )
         transaction.add(session.steps)
+        transaction.notify(.user(userID))
         _ = try await context.commit(transaction)
-        app.sessions.invalidate(userID: userID)
         var object = ObjectView.object(of: session.row, app.storage.schema[SystemClasses.session])
         object["sessionToken"] = .string(session.token)
         return object

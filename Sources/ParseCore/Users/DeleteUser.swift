@@ -30,8 +30,8 @@ package struct DeleteUser: Sendable {
         )
         transaction.add(.endSessions(of: userID))
         transaction.add(.unlink(userID: userID, providers: nil))
+        transaction.notify(.user(userID))
         _ = try await context.commit(transaction)
-        context.app.sessions.invalidate(userID: userID)
         return [:]
     }
 }

@@ -26,8 +26,8 @@ package struct LogIn: Sendable {
             installationID: context.installationID
         )
         transaction.add(session.steps)
+        transaction.notify(.user(user.objectID))
         let outcome = try await context.commit(transaction)
-        app.sessions.invalidate(userID: user.objectID)
 
         let current = outcome.updatedRows.lazy.flatMap { $0 }.first ?? user
         var body = UserView(of: current, in: app, viewer: .owner).object(sessionToken: session.token)
@@ -103,8 +103,8 @@ package struct LogInAs: Sendable {
         var transaction = Transaction()
         transaction.add(.require(className: SystemClasses.user, .id(id)), orThrow: notFound)
         transaction.add(session.steps)
+        transaction.notify(.user(id))
         _ = try await context.commit(transaction)
-        context.app.sessions.invalidate(userID: id)
         return UserView(of: user, in: context.app, viewer: .owner).object(sessionToken: session.token)
     }
 }

@@ -30,8 +30,8 @@ package struct LogOut: Sendable {
                 )
             )
         )
+        if let userID { transaction.notify(.user(userID)) }
         _ = try await context.commit(transaction)
-        if let userID { app.sessions.invalidate(userID: userID) }
         return [:]
     }
 }

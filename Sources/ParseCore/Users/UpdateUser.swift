@@ -58,8 +58,8 @@ package struct UpdateUser: Sendable {
             if app.options.revokeSessionOnPasswordReset { transaction.add(.endSessions(of: userID)) }
         }
         if let session { transaction.add(session.steps) }
+        transaction.notify(.user(userID))
         let outcome = try await context.commit(transaction)
-        app.sessions.invalidate(userID: userID)
 
         let row = outcome.updatedRows[position].first
         var reply: JSONObject = ["updatedAt": .string((step.updatedAt ?? app.now).iso8601)]
