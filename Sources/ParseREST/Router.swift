@@ -1,4 +1,5 @@
 package import HTTP
+import ParseCore
 
 extension Router where Endpoint == ParseREST.Endpoint {
     /// Every route of the REST API, below the mount point (Parse REST guide, "Quick Reference").
@@ -6,13 +7,13 @@ extension Router where Endpoint == ParseREST.Endpoint {
         var router = Router()
         let routes: [(HTTPMethod, String, ParseREST.Endpoint)] = [
             (.post, "/users", .signUp),
-            (.get, "/users", .findUsers),
+            (.get, "/users", .findObjects(SystemClasses.user)),
             (.get, "/users/me", .currentUser),
             (.get, "/users/:objectId", .getUser),
             (.put, "/users/:objectId", .updateUser),
             (.delete, "/users/:objectId", .deleteUser),
             (.post, "/classes/_User", .signUp),
-            (.get, "/classes/_User", .findUsers),
+            (.get, "/classes/_User", .findObjects(SystemClasses.user)),
             (.get, "/classes/_User/:objectId", .getUser),
             (.put, "/classes/_User/:objectId", .updateUser),
             (.delete, "/classes/_User/:objectId", .deleteUser),
@@ -25,15 +26,25 @@ extension Router where Endpoint == ParseREST.Endpoint {
             (.post, "/upgradeToRevocableSession", .upgradeSession),
             (.get, "/sessions/me", .currentSession),
             (.post, "/sessions", .createSession),
-            (.get, "/sessions", .findSessions),
-            (.get, "/sessions/:objectId", .getSession),
+            (.get, "/sessions", .findObjects(SystemClasses.session)),
+            (.get, "/sessions/:objectId", .getObject(SystemClasses.session)),
             (.put, "/sessions/:objectId", .updateSession),
             (.delete, "/sessions/:objectId", .deleteSession),
             (.post, "/classes/_Session", .createSession),
-            (.get, "/classes/_Session", .findSessions),
-            (.get, "/classes/_Session/:objectId", .getSession),
+            (.get, "/classes/_Session", .findObjects(SystemClasses.session)),
+            (.get, "/classes/_Session/:objectId", .getObject(SystemClasses.session)),
             (.put, "/classes/_Session/:objectId", .updateSession),
             (.delete, "/classes/_Session/:objectId", .deleteSession),
+            (.post, "/classes/:className", .createObject()),
+            (.get, "/classes/:className", .findObjects()),
+            (.get, "/classes/:className/:objectId", .getObject()),
+            (.put, "/classes/:className/:objectId", .updateObject()),
+            (.delete, "/classes/:className/:objectId", .deleteObject()),
+            (.post, "/roles", .createObject(SystemClasses.role)),
+            (.get, "/roles", .findObjects(SystemClasses.role)),
+            (.get, "/roles/:objectId", .getObject(SystemClasses.role)),
+            (.put, "/roles/:objectId", .updateObject(SystemClasses.role)),
+            (.delete, "/roles/:objectId", .deleteObject(SystemClasses.role)),
             (.post, "/requestPasswordReset", .mailFlow),
             (.post, "/verificationEmailRequest", .mailFlow),
             (.get, "/serverInfo", .serverInfo),
