@@ -59,22 +59,30 @@ struct AppCommand {
         isConfirmed = arguments.has("--yes")
     }
 
-    func run() throws {
+    func run() async throws {
         umask(0o077)
         if case .create = action {
         } else if !folder.isInUse {
             throw ConfigurationError("The folder \(folder.path) is no data folder of martlet.")
         }
         if !folder.isInUse { Output.writeError("martlet: making a new data folder, \(folder.path)\n") }
-        try folder.prepare()
-        let control = try ControlDatabase(folder)
-        defer { control.close() }
+        let store: any DataStore = try FolderStore(folder)
+        do {
+            try await run(in: store)
+            await store.close()
+        } catch {
+            await store.close()
+            throw error
+        }
+    }
+
+    private func run(in store: any DataStore) async throws {
         switch action {
-        case .create(let name): show(try control.createApp(named: name, at: .now()))
-        case .list: list(try control.apps())
-        case .show(let id): show(try known(try control.app(id: id), id))
-        case .rotateMasterKey(let id): show(try known(try control.rotateMasterKey(ofApp: id), id))
-        case .delete(let id): try delete(id, control)
+        case .create(let name): show(try await store.createApp(named: name, at: .now()))
+        case .list: list(try await store.apps())
+        case .show(let id): show(try known(try await store.app(id: id), id))
+        case .rotateMasterKey(let id): show(try known(try await store.rotateMasterKey(ofApp: id), id))
+        case .delete(let id): try await delete(id, store)
         }
     }
 
@@ -83,14 +91,13 @@ struct AppCommand {
         return value
     }
 
-    private func delete(_ id: String, _ control: ControlDatabase) throws {
-        let app = try known(try control.app(id: id), id)
+    private func delete(_ id: String, _ store: any DataStore) async throws {
+        let app = try known(try await store.app(id: id), id)
         if !isConfirmed, isatty(STDIN_FILENO) == 1 {
             Output.write("Delete the app \"\(app.name)\" and all its data? Type its id to confirm: ")
             guard readLine() == id else { throw ConfigurationError("Nothing was deleted.") }
         }
-        _ = try control.deleteApp(id: id)
-        try folder.removeDatabase(ofApp: id)
+        _ = try await store.deleteApp(id: id)
         Output.write("Deleted \(id).\n")
     }
 

@@ -166,6 +166,14 @@ package final class SQLiteAppStorage: AppStorage {
         throw .failed("not built")
     }
 
+    package func links(
+        of relation: RelationField,
+        after: RelationLink?,
+        limit: Int
+    ) async throws(StorageError) -> [RelationLink] {
+        throw .failed("not built")
+    }
+
     package func roles(ofUser userID: String) async throws(StorageError) -> [String] {
         []
     }
