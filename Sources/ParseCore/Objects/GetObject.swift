@@ -16,6 +16,27 @@ package struct GetObject: Sendable {
     /// - Throws: ``ParseError``: 101 where there is no such object or the caller may not see it, and what
     ///   ``ObjectReader/filter(for:)`` throws.
     package func run(in context: RequestContext) async throws -> JSONObject {
+        let (row, reader) = try await found(in: context)
+        var objects = [reader.object(row, selection.projection)]
+        try await IncludeLoader(in: context).load(into: &objects, reader.access.schema, selection)
+        return objects[0]
+    }
+
+    /// The reply of ``run(in:)`` as text, which is quicker to make.
+    package func encoded(in context: RequestContext) async throws -> [UInt8] {
+        let (row, reader) = try await found(in: context)
+        guard selection.isPlain, reader.rowsAreShownAsStored else {
+            var objects = [reader.object(row, selection.projection)]
+            try await IncludeLoader(in: context).load(into: &objects, reader.access.schema, selection)
+            return JSONValue.object(objects[0]).serialized()
+        }
+        var writer = JSONWriter(capacity: 512)
+        let encoder = ObjectEncoder(reader.access.schema, selection.projection)
+        encoder.write(row, hiding: reader.protected.fields(of: row), to: &writer)
+        return writer.bytes
+    }
+
+    private func found(in context: RequestContext) async throws -> (StoredRow, ObjectReader) {
         let reader = ObjectReader(className, in: context)
         let filter = try reader.filter(for: .get)
         guard try reader.access.requireExistence() else { throw ParseError.objectNotFound }
@@ -27,9 +48,7 @@ package struct GetObject: Sendable {
         )
         let rows = try await context.app.rows(query)
         guard let row = rows.first else { throw ParseError.objectNotFound }
-        var objects = [reader.object(row, selection.projection)]
-        try await IncludeLoader(in: context).load(into: &objects, reader.access.schema, selection)
-        return objects[0]
+        return (row, reader)
     }
 }
 

@@ -33,6 +33,12 @@ package struct ObjectReader: Sendable {
         className == SystemClasses.session ? .unrestricted : context.principal.access
     }
 
+    /// Whether an answer shows fields as they are stored, some left out; users and sessions are shown in ways of
+    /// their own.
+    var rowsAreShownAsStored: Bool {
+        className != SystemClasses.user && className != SystemClasses.session
+    }
+
     /// What the caller sees of the row, the fields of `projection`.
     package func object(_ row: StoredRow, _ projection: Projection) -> JSONObject {
         let object: JSONObject

@@ -7,7 +7,7 @@ extension Endpoint {
         Endpoint(.isPlainRead) { request in
             let options = try FindOptions(request.readParameters, by: request.context.principal)
             let command = FindObjects(className: className ?? request.className, options: options)
-            return RESTReply(try await command.run(in: request.context))
+            return RESTReply(body: .encoded(try await command.encoded(in: request.context)))
         }
     }
 
@@ -18,7 +18,7 @@ extension Endpoint {
                 objectID: request.objectID,
                 selection: try GetOptions.selection(request.readParameters)
             )
-            return RESTReply(try await command.run(in: request.context))
+            return RESTReply(body: .encoded(try await command.encoded(in: request.context)))
         }
     }
 
