@@ -178,6 +178,12 @@ struct OptionDefinition: Sendable {
             }
         ),
         .init(
+            "protectedFields",
+            prefixed("PROTECTED_FIELDS"),
+            .json,
+            .app { $0.protectedFields = try $1.protectedFields(over: $0.protectedFields) }
+        ),
+        .init(
             "publicServerURL",
             "PARSE_PUBLIC_SERVER_URL",
             .text,
@@ -272,7 +278,7 @@ struct OptionDefinition: Sendable {
         ("pages", "PAGES"), ("passwordPolicy", "PASSWORD_POLICY"), ("preserveFileName", "PRESERVE_FILE_NAME"),
         ("preventLoginWithUnverifiedEmail", "PREVENT_LOGIN_WITH_UNVERIFIED_EMAIL"),
         ("preventSignupWithUnverifiedEmail", "PREVENT_SIGNUP_WITH_UNVERIFIED_EMAIL"),
-        ("protectedFields", "PROTECTED_FIELDS"), ("push", "PUSH"), ("rateLimit", "RATE_LIMIT"),
+        ("push", "PUSH"), ("rateLimit", "RATE_LIMIT"),
         ("readOnlyMasterKeyIps", "READ_ONLY_MASTER_KEY_IPS"), ("scheduledPush", "SCHEDULED_PUSH"),
         ("schema", "SCHEMA"), ("security", "SECURITY"),
         ("sendUserEmailVerification", "SEND_USER_EMAIL_VERIFICATION"),
@@ -342,6 +348,27 @@ extension OptionValue {
         let limit = OptionValue(name: "\(name).batchRequestLimit", json: json)
         let number = try limit.integer(in: -1...1_000_000)
         return number == -1 ? nil : number
+    }
+
+    /// Lists of fields by class and group. A class that is not named keeps what it has.
+    fileprivate func protectedFields(
+        over present: [String: [String: [String]]]
+    ) throws(ConfigurationError) -> [String: [String: [String]]] {
+        let rule = "an object of classes, each an object of groups, each a list of fields"
+        guard let classes = json.objectValue else { throw error(rule) }
+        var result = present
+        for entry in classes {
+            guard let groups = entry.value.objectValue else { throw error(rule) }
+            var lists: [String: [String]] = [:]
+            for group in groups {
+                guard let fields = group.value.arrayValue else { throw error(rule) }
+                let names = fields.compactMap(\.stringValue)
+                guard names.count == fields.count else { throw error(rule) }
+                lists[group.key] = names
+            }
+            result[entry.key] = lists
+        }
+        return result
     }
 
     fileprivate func webAddress() throws(ConfigurationError) -> String {
