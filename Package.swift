@@ -44,6 +44,7 @@ let package = Package(
             providers: [.apt(["libcrypt-dev"]), .brew(["libxcrypt"])]
         ),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        .systemLibrary(name: "CPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         .target(name: "CEventLoop", dependencies: ["CUV"]),
         .target(name: "CSQLiteShims", dependencies: ["CSQLite"]),
         .target(name: "CSecretService"),
@@ -55,6 +56,7 @@ let package = Package(
         library("EventLoop", ["CUV", "CEventLoop", "Locking"]),
         library("HTTP", ["EventLoop", "CZlib", "Locking"]),
         library("SQLite", ["CSQLite", "CSQLiteShims", "Locking"]),
+        library("Postgres", ["CPQ", "EventLoop", "Locking"]),
         library("Cryptography", ["CSodium", "CCrypt", "Locking"]),
 
         // Parse.
@@ -98,6 +100,7 @@ let package = Package(
         tests("EventLoopTests", ["EventLoop"]),
         tests("HTTPTests", ["HTTP", "EventLoop"]),
         tests("SQLiteTests", ["SQLite", "Locking"]),
+        tests("PostgresTests", ["Postgres", "EventLoop", "Locking", "TestSupport"]),
         tests("CryptographyTests", ["Cryptography", "Locking"]),
         tests("ParseWireTests", ["ParseWire"]),
         tests(

@@ -4,7 +4,7 @@ import Testing
 /// What reviewers would otherwise have to look for.
 @Suite struct RepositoryTests {
     private static let general = [
-        "Locking", "JSON", "Logging", "EventLoop", "HTTP", "SQLite", "Cryptography",
+        "Locking", "JSON", "Logging", "EventLoop", "HTTP", "SQLite", "Postgres", "Cryptography",
     ]
     private static let parse = [
         "ParseWire", "ParseCore", "ParseSQLite", "ParseREST", "Martlet", "ParseSwift",
