@@ -19,9 +19,8 @@ package struct TextQuery: Sendable {
         let isDiacriticSensitive: Bool
     }
 
-    /// Reads a query.
+    /// Reads a query: words, phrases in `"`, and either with a `-` in front.
     ///
-    /// - Parameter term: Words, phrases in `"`, and either with a `-` in front.
     /// - Throws: ``TextSearchError/tooLong``.
     package init(
         _ term: String,
