@@ -162,6 +162,18 @@ struct OptionDefinition: Sendable {
             .app { $0.maxUploadSize = try $1.bytes() }
         ),
         .init(
+            "defaultLimit",
+            prefixed("DEFAULT_LIMIT"),
+            .number,
+            .app { $0.defaultLimit = try $1.integer(in: 1...1_000_000) }
+        ),
+        .init(
+            "maxLimit",
+            prefixed("MAX_LIMIT"),
+            .number,
+            .app { $0.maxLimit = try $1.integer(in: 1...1_000_000) }
+        ),
+        .init(
             "requestKeywordDenylist",
             prefixed("REQUEST_KEYWORD_DENYLIST"),
             .json,
@@ -264,7 +276,7 @@ struct OptionDefinition: Sendable {
         ("accountLockout", "ACCOUNT_LOCKOUT"), ("allowExpiredAuthDataToken", "ALLOW_EXPIRED_AUTH_DATA_TOKEN"),
         ("auth", "AUTH_PROVIDERS"), ("cacheMaxSize", "CACHE_MAX_SIZE"), ("cacheTTL", "CACHE_TTL"),
         ("cloud", "CLOUD"), ("customPages", "CUSTOM_PAGES"), ("databaseURI", "DATABASE_URI"),
-        ("defaultLimit", "DEFAULT_LIMIT"), ("emailAdapter", "EMAIL_ADAPTER"),
+        ("emailAdapter", "EMAIL_ADAPTER"),
         ("emailVerifySuccessOnInvalidEmail", "EMAIL_VERIFY_SUCCESS_ON_INVALID_EMAIL"),
         ("emailVerifyTokenReuseIfValid", "EMAIL_VERIFY_TOKEN_REUSE_IF_VALID"),
         ("emailVerifyTokenValidityDuration", "EMAIL_VERIFY_TOKEN_VALIDITY_DURATION"),
@@ -274,7 +286,7 @@ struct OptionDefinition: Sendable {
         ("fileUpload", "FILE_UPLOAD_OPTIONS"),
         ("filesAdapter", "FILES_ADAPTER"), ("graphQLPath", "GRAPHQL_PATH"),
         ("idempotencyOptions", "EXPERIMENTAL_IDEMPOTENCY_OPTIONS"), ("liveQuery", "LIVE_QUERY"),
-        ("maxLimit", "MAX_LIMIT"), ("mountGraphQL", "MOUNT_GRAPHQL"), ("objectIdSize", "OBJECT_ID_SIZE"),
+        ("mountGraphQL", "MOUNT_GRAPHQL"), ("objectIdSize", "OBJECT_ID_SIZE"),
         ("pages", "PAGES"), ("passwordPolicy", "PASSWORD_POLICY"), ("preserveFileName", "PRESERVE_FILE_NAME"),
         ("preventLoginWithUnverifiedEmail", "PREVENT_LOGIN_WITH_UNVERIFIED_EMAIL"),
         ("preventSignupWithUnverifiedEmail", "PREVENT_SIGNUP_WITH_UNVERIFIED_EMAIL"),
