@@ -1,0 +1,80 @@
+package import JSON
+import ParseWire
+package import ParseCore
+import SQLite
+
+extension SQLiteAppStorage {
+    /// How long one query may hold a reader.
+    private static let queryTime: Duration = .seconds(10)
+
+    package func find(_ query: RowQuery) async throws(StorageError) -> [StoredRow] {
+        try await reading { connection, schema in
+            let statement = try FindStatement(query, in: schema)
+            var budget = ResultBudget()
+            return try connection.query(statement.sql, statement.parameters) { row in
+                let found = statement.selection.row(from: row)
+                try budget.spend(found)
+                return found
+            }
+        }
+    }
+
+    package func count(_ query: RowQuery) async throws(StorageError) -> Int {
+        try await reading { connection, schema in
+            let statement = try FindStatement(selecting: "count(*)", query, in: schema)
+            return Int(try connection.first(statement.sql, statement.parameters) { $0.int64(0) } ?? 0)
+        }
+    }
+
+    package func distinct(_ query: RowQuery, path: String) async throws(StorageError) -> [JSONValue] { [] }
+    package func explain(_ query: RowQuery) async throws(StorageError) -> JSONValue {
+        try await reading { connection, schema in
+            let statement = try FindStatement(query, in: schema)
+            let steps = try connection.query("EXPLAIN QUERY PLAN " + statement.sql, statement.parameters) {
+                row -> JSONValue in
+                [
+                    "id": .number(Double(row.int64(0))), "parent": .number(Double(row.int64(1))),
+                    "detail": .string(row.text(3) ?? ""),
+                ]
+            }
+            return ["queryPlan": .array(steps)]
+        }
+    }
+
+    /// Runs a read with the schema as it is, where long ones do not hold up others.
+    ///
+    /// A column or table that went between the look at the schema and the read has a name that nothing else ever
+    /// gets: the statement fails, and runs again with the schema that the database has now.
+    func reading<Result: Sendable>(
+        _ body: @escaping @Sendable (SQLiteConnection, StoredSchema) throws -> Result
+    ) async throws(StorageError) -> Result {
+        let published = stored
+        do {
+            return try await database.query(timeLimit: Self.queryTime) { connection in
+                do {
+                    return try body(connection, published)
+                } catch let error as SQLiteError where error.isWrongStatement {
+                    guard try StoredSchema.version(connection) != published.version else { throw error }
+                    return try body(connection, try StoredSchema(connection))
+                }
+            }
+        } catch {
+            throw Self.translated(error, published)
+        }
+    }
+}
+
+/// What one query may bring into memory.
+private struct ResultBudget {
+    private static let limit = 32 << 20
+    private var bytes = 0
+
+    mutating func spend(_ row: StoredRow) throws {
+        bytes += ObjectSize.bytes(of: row.fields)
+        guard bytes <= Self.limit else {
+            throw StorageError.refused(
+                ParseError(.objectTooLarge, "The result is too large: ask for fewer objects at once.")
+            )
+        }
+    }
+}
