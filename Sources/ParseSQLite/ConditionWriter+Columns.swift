@@ -62,7 +62,7 @@ extension ConditionWriter {
         _ value: FieldValue
     ) -> SQLCondition? {
         switch column.type {
-        case .string, .number, .boolean, .date: break
+        case .string, .number, .boolean, .date, .pointer, .file: break
         default: return nil
         }
         guard value != .null, let bound = value.columns(of: column.type) else { return .never }
@@ -76,6 +76,17 @@ extension ConditionWriter {
         return SQLCondition(text: "\(column.name)\(sign)?", parameters: bound)
     }
 
+    /// A literal beginning is a range of texts, which an index finds; `nil` for any other pattern.
+    func matches(_ column: TableLayout.Column, _ pattern: TextPattern) -> SQLCondition? {
+        guard column.type == .string, pattern.options.isEmpty, let prefix = pattern.prefixRange else {
+            return nil
+        }
+        return SQLCondition(
+            text: "(\(column.name)>=? AND \(column.name)<?)",
+            parameters: [.text(prefix.first), .text(prefix.next)]
+        )
+    }
+
     func exists(_ column: TableLayout.Column, _ isThere: Bool) -> SQLCondition {
         let nulls = layout.own(CommonColumn.nulls)
         let condition = SQLCondition(
@@ -83,5 +94,29 @@ extension ConditionWriter {
             parameters: [.text(KeyList.needle(column.field))]
         )
         return isThere ? condition : condition.negated
+    }
+}
+
+extension TextPattern {
+    private static let opening = "^\\Q"
+    private static let closing = "\\E"
+
+    /// The texts that have the prefix: the first of them, and the first after them. `nil` unless the pattern is what
+    /// SDKs send for "starts with": `^`, and a text between `\\Q` and `\\E`.
+    fileprivate var prefixRange: (first: String, next: String)? {
+        guard pattern.hasPrefix(Self.opening), pattern.hasSuffix(Self.closing) else { return nil }
+        let text = pattern.unicodeScalars.dropFirst(3).dropLast(2)
+        var previous: Unicode.Scalar = " "
+        for scalar in text {
+            if previous == "\\", scalar == "E" { return nil }
+            previous = scalar
+        }
+        // A backslash before the closing belongs to what comes after it.
+        guard let last = text.last, last != "\\", let following = Unicode.Scalar(last.value + 1) else {
+            return nil
+        }
+        var next = String.UnicodeScalarView(text.dropLast())
+        next.append(following)
+        return (String(String.UnicodeScalarView(text)), String(next))
     }
 }

@@ -1,4 +1,5 @@
 import ParseCore
+import ParseWire
 import SQLite
 
 #if canImport(Glibc)
@@ -10,18 +11,19 @@ import SQLite
 // Conditions on the two columns of a geo point. A rectangle of plain numbers comes first, for an index and because it
 // leaves few rows to the functions.
 extension ConditionWriter {
-    func near(_ column: TableLayout.Column, _ center: GeoPoint, _ radians: Double?) -> SQLCondition {
-        guard column.type == .geoPoint else {
-            return test(.near(column.field, center, maxRadians: radians), on: column)
-        }
+    func near(_ column: TableLayout.Column, _ center: GeoPoint, _ radians: Double?) throws(ParseError)
+        -> SQLCondition?
+    {
+        guard column.type == .geoPoint else { return nil }
         guard let radians else { return SQLCondition(text: "\(column.name) IS NOT NULL") }
         return rectangle(column, around: center, radians)
-            .and(test(.near(column.field, center, maxRadians: radians), on: column))
+            
+            .and(try test(.near(column.field, center, maxRadians: radians), on: column))
     }
 
-    func inside(_ column: TableLayout.Column, _ area: GeoArea) -> SQLCondition? {
+    func inside(_ column: TableLayout.Column, _ area: GeoArea) throws(ParseError) -> SQLCondition? {
         guard column.type == .geoPoint else { return nil }
-        let exact = test(.inside(column.field, area), on: column)
+        let exact = try test(.inside(column.field, area), on: column)
         switch area {
         case .box(let southWest, let northEast):
             return between(column.names[0], southWest.latitude, northEast.latitude).and(exact)

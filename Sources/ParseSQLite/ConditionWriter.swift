@@ -1,5 +1,5 @@
-import JSON
 import ParseCore
+import ParseWire
 import SQLite
 
 /// Writes predicates on the rows of one class as SQL.
@@ -11,8 +11,14 @@ struct ConditionWriter {
     let layout: TableLayout
 
     /// The rows that the predicate matches and that the caller may read or write, by the lists in that column.
-    func condition(_ predicate: Predicate, _ access: RowAccess, column: String) -> SQLCondition {
-        let condition = condition(predicate)
+    ///
+    /// - Throws: ``ParseError`` for a regular expression that is none, and its like.
+    func condition(
+        _ predicate: Predicate,
+        _ access: RowAccess,
+        column: String
+    ) throws(ParseError) -> SQLCondition {
+        let condition = try condition(predicate)
         guard case .group(let keys) = access else { return condition }
         let name = layout.own(column)
         let searches = keys.map { _ in "instr(\(name),?)>0" }
@@ -23,14 +29,14 @@ struct ConditionWriter {
         return condition.and(allowed)
     }
 
-    func condition(_ predicate: Predicate) -> SQLCondition {
+    func condition(_ predicate: Predicate) throws(ParseError) -> SQLCondition {
         switch predicate {
         case .everything: return .always
-        case .all(let parts): return .all(parts.map(condition))
-        case .any(let parts): return .any(parts.map(condition))
-        case .none(let parts): return SQLCondition.any(parts.map(condition)).negated
-        case .notEqual(let field, let value): return condition(.equal(field, value)).negated
-        case .notAmong(let field, let values): return condition(.among(field, values)).negated
+        case .all(let parts): return .all(try conditions(parts))
+        case .any(let parts): return .any(try conditions(parts))
+        case .none(let parts): return SQLCondition.any(try conditions(parts)).negated
+        case .notEqual(let field, let value): return try condition(.equal(field, value)).negated
+        case .notAmong(let field, let values): return try condition(.among(field, values)).negated
         case .related(let ownerClass, let ownerID, let field): return related(ownerClass, ownerID, field)
         case .usernameKey(let name): return key(CommonColumn.usernameKey, name)
         case .emailKey(let address): return key(CommonColumn.emailKey, address)
@@ -39,29 +45,42 @@ struct ConditionWriter {
             .containedBy(let field, _), .matches(let field, _), .search(let field, _), .near(let field, _, _),
             .inside(let field, _), .covers(let field, _), .amongObjects(let field, _),
             .amongValues(let field, _, _):
-            return leaf(predicate, on: field)
+            return try leaf(predicate, on: field)
         }
     }
 
+    private func conditions(_ parts: [Predicate]) throws(ParseError) -> [SQLCondition] {
+        var conditions: [SQLCondition] = []
+        for part in parts { conditions.append(try condition(part)) }
+        return conditions
+    }
+
     /// A condition on one field.
-    private func leaf(_ predicate: Predicate, on field: String) -> SQLCondition {
+    private func leaf(_ predicate: Predicate, on field: String) throws(ParseError) -> SQLCondition {
+        if let relation = layout.relation(field) { return try condition(predicate, on: relation) }
         let root = FieldName.root(of: field)
-        if let relation = layout.relation(root) {
-            return root == field ? condition(predicate, on: relation) : .never
-        }
         guard let column = layout.column(root) else { return withoutField(predicate) }
-        guard root == field else { return test(predicate, on: column, path: field) }
         switch predicate {
-        case .equal(_, let value): return equal(column, value) ?? test(predicate, on: column)
-        case .among(_, let values): return among(column, values) ?? test(predicate, on: column)
-        case .compare(_, let comparison, let value):
-            return compare(column, comparison, value) ?? test(predicate, on: column)
-        case .exists(_, let isThere): return exists(column, isThere)
-        case .near(_, let center, let radians): return near(column, center, radians)
-        case .inside(_, let area): return inside(column, area) ?? test(predicate, on: column)
-        case .amongObjects(_, let subquery): return amongObjects(column, subquery)
-        case .amongValues(_, let subquery, let path): return amongValues(column, nil, subquery, path)
-        default: return test(predicate, on: column)
+        case .amongObjects(_, let subquery): return try amongObjects(column, field, subquery)
+        case .amongValues(_, let subquery, let path):
+            return try amongValues(column, field, subquery, path)
+        default: break
+        }
+        guard root == field else { return try test(predicate, on: column) }
+        return try typed(predicate, column) ?? test(predicate, on: column)
+    }
+
+    /// `nil` where the type of the column does not help.
+    private func typed(_ predicate: Predicate, _ column: TableLayout.Column) throws(ParseError) -> SQLCondition? {
+        switch predicate {
+        case .equal(_, let value): equal(column, value)
+        case .among(_, let values): among(column, values)
+        case .compare(_, let comparison, let value): compare(column, comparison, value)
+        case .exists(_, let isThere): exists(column, isThere)
+        case .near(_, let center, let radians): try near(column, center, radians)
+        case .inside(_, let area): try inside(column, area)
+        case .matches(_, let pattern): matches(column, pattern)
+        default: nil
         }
     }
 
@@ -76,12 +95,14 @@ struct ConditionWriter {
         }
     }
 
-    func test(_ predicate: Predicate, on column: TableLayout.Column, path: String? = nil) -> SQLCondition {
-        .never
+    /// What core's own matcher says of the field, for whatever SQL cannot say.
+    func test(_ predicate: Predicate, on column: TableLayout.Column) throws(ParseError) -> SQLCondition {
+        guard let test = try ValueTest(predicate) else { return .never }
+        return SQLCondition(
+            text: "\(SQLFunctions.test)(?,\(column.names.joined(separator: ",")))",
+            parameters: [.object(LeafTest(test, on: column.type))]
+        )
     }
-
-    func amongObjects(_ column: TableLayout.Column, _ subquery: Subquery) -> SQLCondition { .never }
-    func amongValues(_ column: TableLayout.Column, _ path: String?, _ subquery: Subquery, _ other: String) -> SQLCondition { .never }
 
     private func hidden(_ name: String, _ value: FieldValue) -> SQLCondition {
         precondition(

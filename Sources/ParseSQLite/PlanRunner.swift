@@ -34,7 +34,7 @@ struct PlanRunner {
             return (1, [])
         case .update(let update):
             let layout = try schema.layout(update.className)
-            let condition = matching(update.predicate, update.access, layout)
+            let condition = try matching(update.predicate, update.access, layout)
             return try RowUpdater(
                 connection: connection,
                 layout: layout,
@@ -51,24 +51,32 @@ struct PlanRunner {
 
     private func exists(_ className: String, _ predicate: Predicate) throws -> Bool {
         let layout = try schema.layout(className)
-        let condition = ConditionWriter(schema: schema, layout: layout).condition(predicate)
+        let condition = try refusing { () throws(ParseError) in
+            try ConditionWriter(schema: schema, layout: layout).condition(predicate)
+        }
         return try connection.first(
             "SELECT 1 FROM \(layout.table) WHERE \(condition.text) LIMIT 1",
             condition.parameters
         ) { _ in true } ?? false
     }
 
-    private func matching(_ predicate: Predicate, _ access: RowAccess, _ layout: TableLayout) -> SQLCondition {
-        ConditionWriter(schema: schema, layout: layout).condition(
-            predicate,
-            access,
-            column: CommonColumn.writers
-        )
+    private func matching(
+        _ predicate: Predicate,
+        _ access: RowAccess,
+        _ layout: TableLayout
+    ) throws -> SQLCondition {
+        try refusing { () throws(ParseError) in
+            try ConditionWriter(schema: schema, layout: layout).condition(
+                predicate,
+                access,
+                column: CommonColumn.writers
+            )
+        }
     }
 
     private func run(_ deletion: RowDeletion) throws -> Int {
         let layout = try schema.layout(deletion.className)
-        let condition = matching(deletion.predicate, deletion.access, layout)
+        let condition = try matching(deletion.predicate, deletion.access, layout)
         guard let limit = deletion.limit else {
             return try connection.run(
                 "DELETE FROM \(layout.table) WHERE \(condition.text)",
@@ -127,6 +135,15 @@ struct PlanRunner {
                     [.text(userID), .text(provider)]
                 ))
         }
+    }
+}
+
+/// Says what a client did wrong as the port says it.
+func refusing<Result>(_ body: () throws(ParseError) -> Result) throws(StorageError) -> Result {
+    do {
+        return try body()
+    } catch {
+        throw .refused(error)
     }
 }
 

@@ -26,7 +26,26 @@ extension SQLiteAppStorage {
         }
     }
 
-    package func distinct(_ query: RowQuery, path: String) async throws(StorageError) -> [JSONValue] { [] }
+    package func distinct(_ query: RowQuery, path: String) async throws(StorageError) -> [JSONValue] {
+        try await reading { connection, schema in
+            let layout = try schema.layout(query.className)
+            let parts = FieldName.path(path) ?? [path]
+            guard let column = layout.column(parts[0]) else { return [] }
+            let fieldPath = FieldPath(Array(parts.dropFirst()), in: column.type)
+            let list = "DISTINCT " + column.names.joined(separator: ",")
+            let statement = try FindStatement(selecting: list, query, in: schema)
+            var found = DistinctValues()
+            var budget = ResultBudget()
+            try connection.forEach(statement.sql, statement.parameters) { row in
+                guard !row.isNull(0), let value = column.type.value(row, 0) else { return true }
+                try budget.spend(value)
+                fieldPath.collect(value, into: &found)
+                return true
+            }
+            return found.values
+        }
+    }
+
     package func explain(_ query: RowQuery) async throws(StorageError) -> JSONValue {
         try await reading { connection, schema in
             let statement = try FindStatement(query, in: schema)
@@ -70,7 +89,15 @@ private struct ResultBudget {
     private var bytes = 0
 
     mutating func spend(_ row: StoredRow) throws {
-        bytes += ObjectSize.bytes(of: row.fields)
+        try spend(ObjectSize.bytes(of: row.fields))
+    }
+
+    mutating func spend(_ value: FieldValue) throws {
+        try spend(ObjectSize.bytes(of: ["": value]))
+    }
+
+    private mutating func spend(_ count: Int) throws {
+        bytes += count
         guard bytes <= Self.limit else {
             throw StorageError.refused(
                 ParseError(.objectTooLarge, "The result is too large: ask for fewer objects at once.")
