@@ -44,6 +44,13 @@ let package = Package(
             providers: [.apt(["libcrypt-dev"]), .brew(["libxcrypt"])]
         ),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        .systemLibrary(
+            name: "CPCRE2",
+            pkgConfig: "libpcre2-8",
+            providers: [.apt(["libpcre2-dev"]), .brew(["pcre2"])]
+        ),
+        .systemLibrary(name: "CStemmer", providers: [.apt(["libstemmer-dev"]), .brew(["snowball"])]),
+        .target(name: "CPCRE2Shims", dependencies: ["CPCRE2"]),
         .target(name: "CEventLoop", dependencies: ["CUV"]),
         .target(name: "CSQLiteShims", dependencies: ["CSQLite"]),
         .target(name: "CSecretService"),
@@ -56,10 +63,17 @@ let package = Package(
         library("HTTP", ["EventLoop", "CZlib", "Locking"]),
         library("SQLite", ["CSQLite", "CSQLiteShims", "Locking"]),
         library("Cryptography", ["CSodium", "CCrypt", "Locking"]),
+        library("RegularExpressions", ["CPCRE2", "CPCRE2Shims", "Locking"]),
+        library("TextSearch", ["CStemmer", "Locking"]),
 
         // Parse.
         library("ParseWire", ["JSON"]),
-        library("ParseCore", ["JSON", "ParseWire", "Cryptography", "Logging", "Locking"]),
+        library(
+            "ParseCore",
+            [
+                "JSON", "ParseWire", "Cryptography", "Logging", "Locking", "RegularExpressions", "TextSearch",
+            ]
+        ),
         library("ParseSQLite", ["ParseCore", "ParseWire", "JSON", "SQLite", "Cryptography", "Locking"]),
         library(
             "ParseREST",
@@ -99,6 +113,8 @@ let package = Package(
         tests("HTTPTests", ["HTTP", "EventLoop"]),
         tests("SQLiteTests", ["SQLite", "Locking"]),
         tests("CryptographyTests", ["Cryptography", "Locking"]),
+        tests("RegularExpressionsTests", ["RegularExpressions"]),
+        tests("TextSearchTests", ["TextSearch"]),
         tests("ParseWireTests", ["ParseWire"]),
         tests(
             "ParseCoreTests",
