@@ -1,9 +1,6 @@
 import JSON
-import EventLoop
 import Logging
 package import ParseCore
-import ParseSQLite
-import SQLite
 import Locking
 
 /// The apps of the server: which there are, and which are open.
@@ -11,12 +8,10 @@ import Locking
 /// An app is opened when it is first asked for and closed when it has been idle for a while, so that many small
 /// apps cost little.
 package final class AppRegistry: AppResolver {
-    private let folder: DataFolder
+    private let store: any DataStore
     private let options: ServerOptions
     private let environment: CoreEnvironment
     private let providers: [any AuthProvider]
-    /// Opening a database blocks, so it leaves the event loop.
-    private let openers = BlockingPool(name: "open", threads: 1, queueLimit: 4096)
     private let state: Locked<State>
 
     private struct State {
@@ -26,13 +21,13 @@ package final class AppRegistry: AppResolver {
     }
 
     init(
-        folder: DataFolder,
+        store: any DataStore,
         records: [AppRecord],
         options: ServerOptions,
         providers: [any AuthProvider],
         environment: CoreEnvironment
     ) {
-        self.folder = folder
+        self.store = store
         self.options = options
         self.environment = environment
         self.providers = providers
@@ -114,13 +109,11 @@ package final class AppRegistry: AppResolver {
             return apps
         }
         for app in apps { await app.storage.close() }
-        openers.shutdown()
     }
 
     private func open(_ record: AppRecord) async throws -> App {
-        let path = folder.database(ofApp: record.id)
         do {
-            let storage = try await openers.run { try SQLiteAppStorage(path: path) }
+            let storage = try await store.openStorage(ofApp: record.id)
             let app = App(
                 id: record.id,
                 credentials: record.credentials,
@@ -129,6 +122,7 @@ package final class AppRegistry: AppResolver {
                 providers: providers,
                 environment: environment
             )
+            storage.observe { [weak app] in app?.forget($0) }
             let isStillThere = state.withLock { state in
                 state.opening[record.id] = nil
                 guard let current = state.records[record.id] else { return false }

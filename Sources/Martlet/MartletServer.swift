@@ -18,8 +18,8 @@ package import ParseWire
 package final class MartletServer: Sendable {
     package static let version = "0.1.0"
 
-    private let lock: FolderLock
-    private let control: ControlDatabase
+    private let lock: FolderLock?
+    private let store: any DataStore
     private let registry: AppRegistry
     private let loops: EventLoopGroup
     private let http: HTTPServer
@@ -42,15 +42,15 @@ package final class MartletServer: Sendable {
         tune: (inout HTTPServerConfiguration) -> Void = { _ in },
         hashQueueLimit: Int = 1024,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
-    ) throws {
+    ) async throws {
         self.options = options
         self.logger = logger
         pinned = try options.pinnedApp()
         try folder.prepare()
         lock = try folder.lock()
-        control = try ControlDatabase(folder)
+        store = try FolderStore(folder)
         self.now = now
-        let records = try control.apps()
+        let records = try await store.apps()
         isFirstRun = records.isEmpty && pinned == nil
         let apps = Self.records(records, pinned, options)
         for app in apps { try ServerOptions.check(app) }
@@ -64,7 +64,7 @@ package final class MartletServer: Sendable {
         )
         let environment = CoreEnvironment(now: now, passwords: passwords, logger: logger)
         registry = AppRegistry(
-            folder: folder,
+            store: store,
             records: apps,
             options: options,
             providers: providers,
@@ -115,8 +115,8 @@ package final class MartletServer: Sendable {
     /// - Returns: The app with its keys; `nil` when it is not the first run.
     package func makeFirstApp() async throws -> NewAppKeys? {
         guard isFirstRun else { return nil }
-        let app = try control.createApp(named: "My App", at: now())
-        await registry.update(Self.records(try control.apps(), pinned, options))
+        let app = try await store.createFirstApp(named: "My App", at: now())
+        await registry.update(Self.records(try await store.apps(), pinned, options))
         return app
     }
 
@@ -124,7 +124,7 @@ package final class MartletServer: Sendable {
     /// sessions that ended long ago.
     package func maintain() async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.followControlDatabase() }
+            group.addTask { await self.followApps() }
             group.addTask { await self.repeatedly(every: .seconds(300)) { await self.registry.closeIdle() } }
             group.addTask {
                 await self.repeatedly(every: .seconds(600)) { await self.sweep() }
@@ -140,7 +140,7 @@ package final class MartletServer: Sendable {
         signals.withLock { $0 }?.cancel()
         await registry.closeAll()
         passwords.shutdown()
-        control.close()
+        await store.close()
         await loops.shutdown()
     }
 
@@ -159,17 +159,19 @@ package final class MartletServer: Sendable {
         return known + (pinned.map { [$0] } ?? [])
     }
 
-    private func followControlDatabase() async {
+    private func followApps() async {
         var seen: Int64?
         await repeatedly(every: .milliseconds(250)) {
             do {
-                let counter = try self.control.changeCounter()
+                let counter = try await self.store.changeCounter()
                 guard counter != seen else { return }
                 seen = counter
-                await self.registry.update(Self.records(try self.control.apps(), self.pinned, self.options))
+                await self.registry.update(
+                    Self.records(try await self.store.apps(), self.pinned, self.options)
+                )
             } catch {
                 self.logger.error(
-                    "the control database cannot be read",
+                    "the apps cannot be read",
                     [("error", .string(String(describing: error)))]
                 )
             }

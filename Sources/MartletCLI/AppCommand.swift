@@ -17,6 +17,8 @@ struct AppCommand {
         case show(id: String)
         case rotateMasterKey(id: String)
         case delete(id: String)
+        case export(id: String, file: String)
+        case importApp(file: String)
     }
 
     private let action: Action
@@ -27,20 +29,23 @@ struct AppCommand {
     init(_ words: [String], environment: [String: String]) throws {
         guard let name = words.first else {
             throw UsageError(
-                "The command \"app\" needs one of: create, list, show, rotate-master-key, delete."
+                "The command \"app\" needs one of: create, list, show, rotate-master-key, delete, export, import."
             )
         }
         let isDeletion = name == "delete"
-        let takesWord = name != "list"
+        let wordLimit = ["list": 0, "export": 2][name] ?? 1
+        let printsNothing = isDeletion || name == "export" || name == "import"
         let arguments = try Arguments(
             Array(words.dropFirst()),
             flags: ["--data"],
-            switches: isDeletion ? ["--yes"] : ["--json"],
-            wordLimit: takesWord ? 1 : 0
+            switches: isDeletion ? ["--yes"] : printsNothing ? [] : ["--json"],
+            wordLimit: wordLimit
         )
-        let word = arguments.words.first
+        var words = arguments.words[...]
         func needed(_ what: String) throws(UsageError) -> String {
-            guard let word else { throw UsageError("The command \"app \(name)\" needs \(what).") }
+            guard let word = words.popFirst() else {
+                throw UsageError("The command \"app \(name)\" needs \(what).")
+            }
             return word
         }
         switch name {
@@ -49,9 +54,13 @@ struct AppCommand {
         case "show": action = .show(id: try needed("an application id"))
         case "rotate-master-key": action = .rotateMasterKey(id: try needed("an application id"))
         case "delete": action = .delete(id: try needed("an application id"))
+        case "export":
+            action = .export(id: try needed("an application id"), file: try needed("a file to write"))
+        case "import": action = .importApp(file: try needed("a file to read"))
         default:
             throw UsageError(
-                "Unknown command \"app \(name)\": there are create, list, show, rotate-master-key and delete."
+                "Unknown command \"app \(name)\": there are create, list, show, rotate-master-key, delete, "
+                    + "export and import."
             )
         }
         folder = DataFolder(path: arguments["--data"] ?? environment["MARTLET_DATA"] ?? "martlet-data")
@@ -59,22 +68,40 @@ struct AppCommand {
         isConfirmed = arguments.has("--yes")
     }
 
-    func run() throws {
+    func run() async throws {
         umask(0o077)
-        if case .create = action {
-        } else if !folder.isInUse {
+        guard folder.isInUse || mayMakeFolder else {
             throw ConfigurationError("The folder \(folder.path) is no data folder of martlet.")
         }
         if !folder.isInUse { Output.writeError("martlet: making a new data folder, \(folder.path)\n") }
-        try folder.prepare()
-        let control = try ControlDatabase(folder)
-        defer { control.close() }
+        let store: any DataStore = try FolderStore(folder)
+        do {
+            try await run(in: store)
+            await store.close()
+        } catch {
+            await store.close()
+            throw error
+        }
+    }
+
+    private var mayMakeFolder: Bool {
         switch action {
-        case .create(let name): show(try control.createApp(named: name, at: .now()))
-        case .list: list(try control.apps())
-        case .show(let id): show(try known(try control.app(id: id), id))
-        case .rotateMasterKey(let id): show(try known(try control.rotateMasterKey(ofApp: id), id))
-        case .delete(let id): try delete(id, control)
+        case .create, .importApp: true
+        default: false
+        }
+    }
+
+    private func run(in store: any DataStore) async throws {
+        switch action {
+        case .create(let name): show(try await store.createApp(named: name, at: .now()))
+        case .list: list(try await store.apps())
+        case .show(let id): show(try known(try await store.app(id: id), id))
+        case .rotateMasterKey(let id): show(try known(try await store.rotateMasterKey(ofApp: id), id))
+        case .delete(let id): try await delete(id, store)
+        case .export(let id, let file):
+            let app = try known(try await store.app(id: id), id)
+            try await TransferCommand(store: store).export(app, to: file)
+        case .importApp(let file): try await TransferCommand(store: store).importApp(from: file)
         }
     }
 
@@ -83,14 +110,13 @@ struct AppCommand {
         return value
     }
 
-    private func delete(_ id: String, _ control: ControlDatabase) throws {
-        let app = try known(try control.app(id: id), id)
+    private func delete(_ id: String, _ store: any DataStore) async throws {
+        let app = try known(try await store.app(id: id), id)
         if !isConfirmed, isatty(STDIN_FILENO) == 1 {
             Output.write("Delete the app \"\(app.name)\" and all its data? Type its id to confirm: ")
             guard readLine() == id else { throw ConfigurationError("Nothing was deleted.") }
         }
-        _ = try control.deleteApp(id: id)
-        try folder.removeDatabase(ofApp: id)
+        _ = try await store.deleteApp(id: id)
         Output.write("Deleted \(id).\n")
     }
 

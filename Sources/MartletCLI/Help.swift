@@ -38,13 +38,16 @@ enum Help {
         """
 
     static let app = """
-        Makes, lists, shows and deletes apps, and replaces their master keys; also while the server runs.
+        Makes, lists, shows, deletes, exports and imports apps, and replaces their master keys; also while the
+        server runs.
 
         Usage: martlet app create NAME [--json]
                martlet app list [--json]
                martlet app show ID [--json]
                martlet app rotate-master-key ID [--json]
                martlet app delete ID [--yes]
+               martlet app export ID FILE
+               martlet app import FILE
 
           --data DIR   the data folder of the server (default MARTLET_DATA, else ./martlet-data)
           --json       print JSON
@@ -53,7 +56,9 @@ enum Help {
 
         A running server knows of a change within a second.
 
-        A master key is shown once, when it is made.
+        A master key is shown once, when it is made. An export holds all of an app as JSON lines, its keys and
+        password hashes included; an import makes the same app elsewhere. FILE may be - for standard output or
+        input.
 
         """
 }

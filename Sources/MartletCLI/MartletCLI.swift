@@ -30,7 +30,7 @@ enum MartletCLI {
             try await ServeCommand(Array(words.dropFirst()), environment: environment).run()
         case "app":
             if asksForHelp { return Output.write(Help.app) }
-            try AppCommand(Array(words.dropFirst()), environment: environment).run()
+            try await AppCommand(Array(words.dropFirst()), environment: environment).run()
         case "version", "--version": Output.write("martlet \(MartletServer.version)\n")
         case let word?: throw UsageError("Unknown command \"\(word)\": there are serve, app and version.")
         }

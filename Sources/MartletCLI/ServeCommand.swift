@@ -45,7 +45,7 @@ struct ServeCommand {
         umask(0o077)
         // A file that may not grow further is an error of the write, as a full disk is, and ends nobody.
         signal(SIGXFSZ, SIG_IGN)
-        let server = try MartletServer(folder: folder, options: options, logger: logger)
+        let server = try await MartletServer(folder: folder, options: options, logger: logger)
         let terminations = server.terminations()
         let port = try await server.start()
         let address = "http://\(options.host.contains(":") ? "[\(options.host)]" : options.host):\(port)"

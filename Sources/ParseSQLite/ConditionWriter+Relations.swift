@@ -88,7 +88,7 @@ extension ConditionWriter {
                 EXISTS(SELECT 1 FROM json_each(\(call(SQLFunctions.pointers, column))) AS own \
                 WHERE \(condition.text))
                 """,
-            parameters: [.object(path)] + condition.parameters
+            parameters: [.object(SQLiteObject(path))] + condition.parameters
         )
     }
 
@@ -122,7 +122,7 @@ extension ConditionWriter {
                 (SELECT other.value FROM \(other.table), json_each(\(call(SQLFunctions.keys, otherColumn))) AS other \
                 WHERE \(condition.text)))
                 """,
-            parameters: [.object(path), .object(otherPath)] + condition.parameters
+            parameters: [.object(SQLiteObject(path)), .object(SQLiteObject(otherPath))] + condition.parameters
         )
     }
 

@@ -67,7 +67,8 @@ struct ConditionWriter {
         default: break
         }
         guard root == field else { return try test(predicate, on: column) }
-        return try typed(predicate, column) ?? test(predicate, on: column)
+        if let typed = try typed(predicate, column) { return typed }
+        return try test(predicate, on: column)
     }
 
     /// `nil` where the type of the column does not help.
@@ -100,7 +101,7 @@ struct ConditionWriter {
         guard let test = try ValueTest(predicate) else { return .never }
         return SQLCondition(
             text: "\(SQLFunctions.test)(?,\(column.names.joined(separator: ",")))",
-            parameters: [.object(LeafTest(test, on: column.type))]
+            parameters: [.object(SQLiteObject(LeafTest(test, on: column.type)))]
         )
     }
 

@@ -92,7 +92,7 @@ struct SortOrder {
             let function = key.isDescending ? SQLFunctions.highest : SQLFunctions.lowest
             return SQLCondition(
                 text: "\(function)(?,\(column.name))",
-                parameters: [.object(FieldPath(Array(path.dropFirst()), in: column.type))]
+                parameters: [.object(SQLiteObject(FieldPath(Array(path.dropFirst()), in: column.type)))]
             )
         }
     }
@@ -107,7 +107,7 @@ struct SortOrder {
             parts.append(
                 SQLCondition(
                     text: "\(SQLFunctions.score)(?,\(column.names.joined(separator: ",")))",
-                    parameters: [.object(LeafTest(test, on: column.type))]
+                    parameters: [.object(SQLiteObject(LeafTest(test, on: column.type)))]
                 )
             )
         }

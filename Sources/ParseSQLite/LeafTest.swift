@@ -4,8 +4,7 @@ import ParseWire
 import SQLite
 
 /// A condition on one field that core decides, on its way to the function ``SQLFunctions/test``.
-// SAFETY: nothing in it changes.
-final class LeafTest: SQLiteObject, @unchecked Sendable {
+final class LeafTest: Sendable {
     private let type: FieldType
     private let test: ValueTest
 
@@ -26,8 +25,7 @@ final class LeafTest: SQLiteObject, @unchecked Sendable {
 }
 
 /// A place inside a field, on its way to the functions that list or sort by what is there.
-// SAFETY: nothing in it changes.
-final class FieldPath: SQLiteObject, @unchecked Sendable {
+final class FieldPath: Sendable {
     private let type: FieldType
     private let path: [String]
     /// The class of the objects that ``pointers(_:)`` looks for.

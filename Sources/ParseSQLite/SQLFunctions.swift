@@ -61,7 +61,7 @@ enum SQLFunctions {
         }
     }
 
-    private static func object<T: SQLiteObject>(
+    private static func object<T: AnyObject>(
         _ arguments: borrowing SQLiteArguments,
         _ type: T.Type
     ) throws -> T {

@@ -46,6 +46,26 @@ extension SQLiteAppStorage {
         }
     }
 
+    package func links(
+        of relation: RelationField,
+        after: RelationLink?,
+        limit: Int
+    ) async throws(StorageError) -> [RelationLink] {
+        try await reading { connection, schema in
+            guard let table = try schema.layout(relation.className).relation(relation.field)?.table else {
+                return []
+            }
+            let start = after ?? RelationLink(ownerID: "", relatedID: "")
+            return try connection.query(
+                """
+                SELECT owningId,relatedId FROM \(table) WHERE (owningId,relatedId)>(?,?)
+                ORDER BY owningId,relatedId LIMIT ?
+                """,
+                [.text(start.ownerID), .text(start.relatedID), .integer(Int64(max(0, limit)))]
+            ) { row in RelationLink(ownerID: row.text(0) ?? "", relatedID: row.text(1) ?? "") }
+        }
+    }
+
     package func explain(_ query: RowQuery) async throws(StorageError) -> JSONValue {
         try await reading { connection, schema in
             let statement = try FindStatement(query, in: schema)

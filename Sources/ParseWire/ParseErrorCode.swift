@@ -67,6 +67,8 @@ package struct ParseErrorCode: RawRepresentable, Hashable, Sendable {
     package static let requestLimitExceeded = ParseErrorCode(155)
     /// A class or app has as much of something as it may have.
     package static let exceededQuota = ParseErrorCode(140)
+    /// The name of a role cannot be.
+    package static let invalidRoleName = ParseErrorCode(139)
     /// A required field is missing, or a rule on a value is broken.
     package static let validationError = ParseErrorCode(142)
     /// A parameter has a value that is not allowed.

@@ -25,35 +25,39 @@ package struct Timestamp: Hashable, Comparable, Sendable {
 
     /// The text Parse uses: `2024-10-24T21:13:17.123Z`, always with three digits of a second and `Z`.
     package var iso8601: String {
-        String(decoding: iso8601Bytes, as: UTF8.self)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(27)
+        writeISO8601(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
-    private var iso8601Bytes: [UInt8] {
+    /// Appends ``iso8601`` in ASCII.
+    package func writeISO8601(to text: inout [UInt8]) {
         let days = Self.floorDivide(milliseconds, 86_400_000)
-        let rest = milliseconds - days * 86_400_000
+        let rest = UInt64(milliseconds - days * 86_400_000)
         let (year, month, day) = Self.civil(fromDays: days)
-        var text: [UInt8] = []
-        text.reserveCapacity(27)
         if year < 0 || year > 9999 {
             text.append(year < 0 ? UInt8(ascii: "-") : UInt8(ascii: "+"))
             Self.append(year.magnitude, digits: 6, to: &text)
         } else {
             Self.append(year.magnitude, digits: 4, to: &text)
         }
-        text.append(UInt8(ascii: "-"))
-        Self.append(month.magnitude, digits: 2, to: &text)
-        text.append(UInt8(ascii: "-"))
-        Self.append(day.magnitude, digits: 2, to: &text)
-        text.append(UInt8(ascii: "T"))
-        Self.append((rest / 3_600_000).magnitude, digits: 2, to: &text)
-        text.append(UInt8(ascii: ":"))
-        Self.append((rest / 60_000 % 60).magnitude, digits: 2, to: &text)
-        text.append(UInt8(ascii: ":"))
-        Self.append((rest / 1000 % 60).magnitude, digits: 2, to: &text)
+        let seconds = rest / 1000
+        Self.append(UInt8(ascii: "-"), month.magnitude, to: &text)
+        Self.append(UInt8(ascii: "-"), day.magnitude, to: &text)
+        Self.append(UInt8(ascii: "T"), seconds / 3600, to: &text)
+        Self.append(UInt8(ascii: ":"), seconds / 60 % 60, to: &text)
+        Self.append(UInt8(ascii: ":"), seconds % 60, to: &text)
         text.append(UInt8(ascii: "."))
-        Self.append((rest % 1000).magnitude, digits: 3, to: &text)
+        Self.append(rest % 1000, digits: 3, to: &text)
         text.append(UInt8(ascii: "Z"))
-        return text
+    }
+
+    /// A mark and two digits.
+    private static func append(_ mark: UInt8, _ value: UInt64, to text: inout [UInt8]) {
+        text.append(mark)
+        text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 10))
+        text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10))
     }
 
     /// Reads `yyyy-MM-dd`, optionally `THH:mm`, seconds, a fraction, and `Z` or an offset.

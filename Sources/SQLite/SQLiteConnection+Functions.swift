@@ -28,10 +28,10 @@ package struct SQLiteArguments: ~Copyable {
     }
 
     /// The object that a parameter brought; `nil` for any other argument, and for an object of another type.
-    package func object<T: SQLiteObject>(_ index: Int, as type: T.Type) -> T? {
+    package func object<T: AnyObject>(_ index: Int, as type: T.Type) -> T? {
         guard let pointer = sqlite3_value_pointer(argument(index), SQLiteObject.tag) else { return nil }
         // SAFETY: the tag says what it is, and the parameter holds it while the statement runs.
-        return Unmanaged<SQLiteObject>.fromOpaque(pointer).takeUnretainedValue() as? T
+        return Unmanaged<SQLiteObject>.fromOpaque(pointer).takeUnretainedValue().value as? T
     }
 
     package func double(_ index: Int) -> Double { sqlite3_value_double(argument(index)) }

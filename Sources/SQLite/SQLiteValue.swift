@@ -12,10 +12,13 @@ package enum SQLiteValue: Sendable, Hashable {
     case object(SQLiteObject)
 }
 
-/// What a parameter can carry to a function past SQL; to be subclassed.
-// SAFETY: it has no state of its own; subclasses answer for theirs.
-package class SQLiteObject: @unchecked Sendable {
-    package init() {}
+/// What a parameter can carry to a function past SQL.
+package final class SQLiteObject: Sendable {
+    package let value: any AnyObject & Sendable
+
+    package init(_ value: any AnyObject & Sendable) {
+        self.value = value
+    }
 
     /// The tag under which SQLite keeps the pointer, so that nothing else is taken for one.
     // SAFETY: a static string lives as long as the process.

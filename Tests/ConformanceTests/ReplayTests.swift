@@ -80,19 +80,37 @@ struct ReplayTests {
         )
     }
 
+    private static let objectsFile = "objects.jsonl"
+
+    @Test(arguments: ["/parse", ""])
+    func `objects, queries, schemas and files answer as recorded`(mount: String) async throws {
+        let server = try await TestServer.start()
+        try await replay("base", of: Self.objectsFile, lines: 209, port: server.port, mount: mount)
+        await server.process.stop()
+    }
+
+    @Test func `every exception of objects names a line`() throws {
+        let lines = try RecordedExchange.all(Self.objectsFile).map(\.name)
+        for exception in ReplayException.objects {
+            #expect(lines.filter { $0 == exception.name }.count == 1, "\(exception.name)")
+        }
+    }
+
     private func replay(
         _ configuration: String,
+        of file: String = ReplayTests.file,
+        lines: Int? = nil,
         port: Int,
         mount: String = "/parse",
         before: (RecordedExchange) -> Void = { _ in }
     ) async throws {
         var replayer = Replayer(port: port, mount: mount)
         var count = 0
-        for exchange in try RecordedExchange.all(Self.file) where exchange.configuration == configuration {
+        for exchange in try RecordedExchange.all(file) where exchange.configuration == configuration {
             before(exchange)
             let reply = try await replayer.send(exchange)
             count += 1
-            let exception = ReplayException.find(exchange, mount: mount)
+            let exception = ReplayException.find(exchange, of: file, mount: mount)
             let copy = replayer
             let found = replayer.differences(reply, from: exchange)
             guard let exception else {
@@ -109,7 +127,7 @@ struct ReplayTests {
             )
             #expect(left.isEmpty, "\(exchange.name), \(exception.reason): \(left)")
         }
-        #expect(count == Self.replayed[configuration])
+        #expect(count == lines ?? Self.replayed[configuration])
     }
 }
 

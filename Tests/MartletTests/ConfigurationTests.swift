@@ -191,7 +191,7 @@ import Testing
 
 @Suite struct KeyCheckTests {
     @Test(arguments: ["readOnlyMasterKey", "maintenanceKey"])
-    func `a key of one app that is two things ends the start`(name: String) throws {
+    func `a key of one app that is two things ends the start`(name: String) async throws {
         let folder = try TemporaryFolder()
         let data = DataFolder(path: folder.path + "/data")
         try data.prepare()
@@ -202,8 +202,8 @@ import Testing
         let file = #"{"\#(name)":"same","apps":{"\#(app.record.id)":{"masterKey":"same"}}}"#
         try reader.read(file: Array(file.utf8), path: "file")
         let options = try reader.finished()
-        let error = #expect(throws: ConfigurationError.self) {
-            _ = try MartletServer(folder: data, options: options, logger: .disabled)
+        let error = await #expect(throws: ConfigurationError.self) {
+            _ = try await MartletServer(folder: data, options: options, logger: .disabled)
         }
         #expect(error?.description.contains("\"masterKey\" and \"\(name)\" must differ") == true)
     }

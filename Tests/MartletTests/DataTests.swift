@@ -80,8 +80,7 @@ import Testing
     }
 
     private func make() throws -> (AppRegistry, AppRecord) {
-        let folder = DataFolder(path: temporary.path + "/data")
-        try folder.prepare()
+        let store = try FolderStore(DataFolder(path: temporary.path + "/data"))
         let record = AppRecord(
             id: "a",
             name: "A",
@@ -93,7 +92,7 @@ import Testing
             logger: .disabled
         )
         let registry = AppRegistry(
-            folder: folder,
+            store: store,
             records: [record],
             options: ServerOptions(),
             providers: [],

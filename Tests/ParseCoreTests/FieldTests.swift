@@ -149,9 +149,9 @@ import Testing
         Refused(["__op": "AddUnique", "objects": 1], .invalidJSON, "objects to add must be an array"),
         Refused(["__op": "Remove", "objects": ["a": 1]], .invalidJSON, "objects to remove must be an array"),
         Refused(
-            ["__op": "Batch", "ops": []],
+            ["__op": "Batch", "ops": [["__op": "Increment", "amount": 1]]],
             .commandUnavailable,
-            "The Batch operator is not supported yet."
+            "A Batch holds only AddRelation and RemoveRelation."
         ),
         Refused(["__op": "Nonsense"], .commandUnavailable, "The Nonsense operator is not supported yet."),
         Refused(["__op": ""], .commandUnavailable, "The  operator is not supported yet."),

@@ -21,6 +21,18 @@ final class TestClock: Sendable {
     }
 }
 
+/// Numbers, each once.
+final class TestCounter: Sendable {
+    private let state = Locked(0)
+
+    func next() -> Int {
+        state.withLock { state in
+            state += 1
+            return state
+        }
+    }
+}
+
 /// One app with a real database in a folder of its own, cheap password hashes and a clock that stands still.
 final class TestApp: Sendable {
     let app: App

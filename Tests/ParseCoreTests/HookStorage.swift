@@ -40,6 +40,12 @@ final class HookStorage: AppStorage {
         try await storage.session(tokenHash: tokenHash)
     }
 
+    func links(of relation: RelationField, after: RelationLink?, limit: Int) async throws(StorageError)
+        -> [RelationLink]
+    {
+        try await storage.links(of: relation, after: after, limit: limit)
+    }
+
     func roles(ofUser userID: String) async throws(StorageError) -> [String] {
         try await storage.roles(ofUser: userID)
     }

@@ -176,7 +176,9 @@ import Testing
                 ["where": ["arr": ["$in": .array(values)]]],
                 by: context.principal
             )
-            let reply = try await FindUsers(options: options).run(in: context)
+            let reply = try await FindObjects(className: SystemClasses.user, options: options).run(
+                in: context
+            )
             return reply["results"]?.arrayValue?.count ?? -1
         }
         let strangers = (0..<1900).map { JSONValue.number(Double(-1 - $0)) }

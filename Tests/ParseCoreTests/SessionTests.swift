@@ -230,7 +230,10 @@ import Testing
         let user = try await test.signUp("u")
         let other = try await test.signUp("v")
         func find(_ context: RequestContext, _ parameters: JSONObject = [:]) async throws -> [JSONValue] {
-            let reply = try await FindSessions(options: FindOptions(parameters, by: context.principal)).run(
+            let reply = try await FindObjects(
+                className: SystemClasses.session,
+                options: FindOptions(parameters, by: context.principal)
+            ).run(
                 in: context
             )
             return reply["results"]?.arrayValue ?? []
@@ -260,7 +263,11 @@ import Testing
         )
         let foreign = try #require(try await test.sessions(of: other.id).first?.objectID)
         await expectRefusal(.objectNotFound, "Object not found.") {
-            _ = try await GetSession(sessionID: foreign, projection: Projection()).run(in: own)
+            _ = try await GetObject(
+                className: SystemClasses.session,
+                objectID: foreign,
+                selection: Selection()
+            ).run(in: own)
         }
     }
 

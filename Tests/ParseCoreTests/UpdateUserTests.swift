@@ -275,7 +275,7 @@ import Testing
         let user = try await test.signUp("u", ["email": "a@b", "ACL": ["*": ["read": true]]])
         let other = try await test.signUp("v")
         func read(_ context: RequestContext) async throws -> JSONObject {
-            try await GetUser(userID: user.id, projection: Projection()).run(in: context)
+            try await GetUser(userID: user.id, selection: Selection()).run(in: context)
         }
         for context in [test.context(), try await test.context(token: other.token)] {
             let seen = try await read(context)
@@ -290,7 +290,7 @@ import Testing
         let seen = try await read(test.context(.maintenance))
         #expect(seen["_hashed_password"]?.stringValue?.hasPrefix("$argon2id$") == true)
         await expectRefusal(.objectNotFound, "Object not found.") {
-            _ = try await GetUser(userID: other.id, projection: Projection()).run(in: test.context())
+            _ = try await GetUser(userID: other.id, selection: Selection()).run(in: test.context())
         }
     }
 
@@ -299,7 +299,10 @@ import Testing
         let user = try await test.signUp("u", ["email": "a@b"])
         let client = try await test.context(token: user.token)
         func find(_ parameters: JSONObject, _ context: RequestContext) async throws -> JSONObject {
-            try await FindUsers(options: FindOptions(parameters, by: context.principal)).run(in: context)
+            try await FindObjects(
+                className: SystemClasses.user,
+                options: FindOptions(parameters, by: context.principal)
+            ).run(in: context)
         }
         let filters: [(JSONObject, String)] = [
             (["email": "a@b"], "email"), (["$or": [["email": ["$exists": true]]]], "email"),
@@ -343,14 +346,18 @@ import Testing
         for name in ["_hashed_password", "_session_token", "_readers", "_username_key"] {
             await expectRefusal(.invalidKeyName, "Invalid key name: \(name)") {
                 let options = try FindOptions(["where": [name: ["$exists": true]]], by: .master)
-                _ = try await FindUsers(options: options).run(in: test.context(.master))
+                _ = try await FindObjects(className: SystemClasses.user, options: options).run(
+                    in: test.context(.master)
+                )
             }
         }
         for filter: JSONObject in [
             ["password": "secret"], ["password": ["$gt": ""]], ["password": ["$exists": true]],
         ] {
             let options = try FindOptions(["where": .object(filter)], by: .nobody)
-            let found = try await FindUsers(options: options).run(in: test.context())
+            let found = try await FindObjects(className: SystemClasses.user, options: options).run(
+                in: test.context()
+            )
             #expect(found == ["results": []])
         }
     }
@@ -360,10 +367,20 @@ import Testing
         let user = try await test.signUp("u")
         try await test.signUp("v", ["ACL": ["*": ["read": true]]])
         let options = try FindOptions(["count": true], by: .nobody)
-        #expect(try await FindUsers(options: options).run(in: test.context())["count"] == 1)
+        #expect(
+            try await FindObjects(className: SystemClasses.user, options: options).run(in: test.context())[
+                "count"
+            ] == 1
+        )
         let own = try await test.context(token: user.token)
-        #expect(try await FindUsers(options: options).run(in: own)["count"] == 2)
-        #expect(try await FindUsers(options: options).run(in: test.context(.master))["count"] == 2)
+        #expect(
+            try await FindObjects(className: SystemClasses.user, options: options).run(in: own)["count"] == 2
+        )
+        #expect(
+            try await FindObjects(className: SystemClasses.user, options: options).run(
+                in: test.context(.master)
+            )["count"] == 2
+        )
     }
 
     @Test func `the current user`() async throws {

@@ -15,9 +15,6 @@ package final class ControlDatabase: Sendable {
             id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, clientKey TEXT, restAPIKey TEXT,
             javascriptKey TEXT, masterKeyHash BLOB NOT NULL, createdAt INTEGER NOT NULL);
         """
-    /// The longest name of an app, in bytes.
-    private static let nameLimit = 200
-
     private let connection: Locked<Connection>
 
     /// Opens the database of a folder, and makes it when there is none.
@@ -54,29 +51,31 @@ package final class ControlDatabase: Sendable {
     ///
     /// - Throws: ``ConfigurationError`` for a name that is empty, too long, or holds control characters.
     package func createApp(named name: String, at now: Timestamp) throws -> NewAppKeys {
-        guard !name.isEmpty, name.utf8.count <= Self.nameLimit,
-            name.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
-        else {
-            throw ConfigurationError(
-                "The name of an app has 1 to \(Self.nameLimit) bytes and no control characters."
-            )
-        }
+        try AppName.check(name)
         let app = NewAppKeys.make(name: name)
-        let keys = app.record.credentials
-        try connection.withLock {
-            _ = try $0.value.run(
+        try add(app.record, at: now)
+        return app
+    }
+
+    /// Keeps a record of an app.
+    ///
+    /// - Throws: ``ConfigurationError`` when there is one of that id.
+    package func add(_ app: AppRecord, at now: Timestamp) throws {
+        let keys = app.credentials
+        let count = try connection.withLock {
+            try $0.value.run(
                 """
                 INSERT INTO apps (id,name,clientKey,restAPIKey,javascriptKey,masterKeyHash,createdAt)
-                VALUES (?,?,?,?,?,?,?)
+                VALUES (?,?,?,?,?,?,?) ON CONFLICT DO NOTHING
                 """,
                 [
-                    .text(app.record.id), .text(name), Self.text(keys.clientKey), Self.text(keys.restAPIKey),
+                    .text(app.id), .text(app.name), Self.text(keys.clientKey), Self.text(keys.restAPIKey),
                     Self.text(keys.javascriptKey), .blob(keys.masterKeyHash.bytes),
                     .integer(now.milliseconds),
                 ]
             )
         }
-        return app
+        guard count == 1 else { throw ConfigurationError("There is an app \"\(app.id)\" already.") }
     }
 
     /// Gives the app another master key; `nil` when there is no such app.

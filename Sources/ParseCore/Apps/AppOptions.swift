@@ -32,5 +32,8 @@ package struct AppOptions: Sendable, Hashable {
     /// The address clients know the server by, without a slash at the end; `nil` to take the request's own.
     package var publicServerURL: String?
 
+    /// Fields that groups of callers do not see, by class and group; beside those of the class-level permissions.
+    package var protectedFields: [String: [String: [String]]] = [SystemClasses.user: ["*": ["email"]]]
+
     package init() {}
 }

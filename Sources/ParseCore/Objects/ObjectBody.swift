@@ -9,6 +9,12 @@ package struct ObjectBody: Sendable {
     package private(set) var schemaChanges: [SchemaChange] = []
     /// `nil` when the body has none that counts; `{"__op":"Delete"}` is an empty one.
     package private(set) var acl: AccessControlList?
+    /// Links of relation fields that come or go.
+    package private(set) var relations: [(field: String, operations: [RelationOperation])] = []
+    /// Whether fields are new to a class that was there before.
+    package private(set) var addsFields = false
+    /// Whether the body takes the access control list off.
+    package private(set) var removesACL = false
     /// Sent dates, which only the maintenance key may set.
     package private(set) var createdAt: Timestamp?
     package private(set) var updatedAt: Timestamp?
@@ -37,13 +43,19 @@ package struct ObjectBody: Sendable {
         isMaster: Bool = false
     ) throws(ParseError) {
         let existing = app.storage.schema[className]
-        guard existing != nil || isMaster || app.options.allowClientClassCreation else {
+        guard
+            existing != nil || isMaster || app.options.allowClientClassCreation
+                || SystemClasses.isSystem(className)
+        else {
             throw ParseError(
                 .operationForbidden,
                 "This user is not allowed to access non-existent class: \(className)"
             )
         }
-        let schema = existing ?? ClassSchema(className: className, fields: SystemClasses.commonFields)
+        guard existing != nil || ClassName.isValid(className) else {
+            throw ParseError(.invalidJSON, "schema class name does not revalidate")
+        }
+        let schema = existing ?? SystemClasses.schema(of: className)
         if existing == nil { schemaChanges.append(.addClass(className)) }
         var grown = schema
         for member in body {
@@ -51,6 +63,7 @@ package struct ObjectBody: Sendable {
             try readField(member, kind, schema: &grown)
         }
         try app.options.requestKeywordDenylist.check(body)
+        addsFields = existing != nil && grown.fieldNames.count > schema.fieldNames.count
         for name in grown.fieldNames.dropFirst(schema.fieldNames.count) {
             guard let type = grown.type(of: name) else { continue }
             schemaChanges.append(.addField(className: className, field: name, type: type))
@@ -71,6 +84,25 @@ package struct ObjectBody: Sendable {
         var values: [String: FieldValue] = [:]
         for (field, change) in changes { values[field] = try change.applied(to: values[field]) }
         return values
+    }
+
+    /// Adds the steps that make and remove links.
+    func addRelations(of ownerID: String, in className: String, to transaction: inout Transaction) {
+        for (field, operations) in relations {
+            for operation in operations {
+                transaction.add(
+                    .relate(
+                        RelationChange(
+                            className: className,
+                            field: field,
+                            ownerID: ownerID,
+                            relatedIDs: operation.objectIDs,
+                            isRemoval: operation.isRemoval
+                        )
+                    )
+                )
+            }
+        }
     }
 
     /// The fields whose result the client cannot know, as the row now has them.
@@ -119,7 +151,9 @@ package struct ObjectBody: Sendable {
         case "ACL":
             switch member.value {
             case .null: return true
-            case .object(let object) where object["__op"] == "Delete": acl = AccessControlList()
+            case .object(let object) where object["__op"] == "Delete":
+                acl = AccessControlList()
+                removesACL = true
             case .object(let object): acl = try AccessControlList(object)
             default:
                 let type = try FieldInput(member.value).type ?? .object
@@ -144,7 +178,16 @@ package struct ObjectBody: Sendable {
         }
         let input = try FieldInput(member.value)
         try admit(name, input.type, into: &schema)
-        if schema.type(of: name) != nil { changes.append((name, input.change)) }
+        if case .relate(let operations) = input.change {
+            if !operations.isEmpty { relations.append((name, operations)) }
+        } else if case .relation = schema.type(of: name) {
+            throw ParseError(
+                .incorrectType,
+                "The relation \(name) is changed by AddRelation and RemoveRelation."
+            )
+        } else if schema.type(of: name) != nil {
+            changes.append((name, input.change))
+        }
     }
 
     private mutating func readPath(

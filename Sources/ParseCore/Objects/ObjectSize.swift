@@ -1,5 +1,5 @@
 import ParseWire
-import JSON
+package import JSON
 
 /// About how much room values take, to keep rows and replies within bounds; quick, and never less than a half of it.
 package enum ObjectSize {
@@ -28,7 +28,7 @@ package enum ObjectSize {
         }
     }
 
-    private static func bytes(of json: JSONValue) -> Int {
+    package static func bytes(of json: JSONValue) -> Int {
         switch json {
         case .null, .bool: 4
         case .number: 8

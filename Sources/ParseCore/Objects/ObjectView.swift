@@ -17,16 +17,32 @@ package enum ObjectView {
         object.append("createdAt", .string(row.createdAt.iso8601))
         object.append("updatedAt", .string(row.updatedAt.iso8601))
         for name in schema?.fieldNames ?? [] where !hidden.contains(name) {
-            if let value = row.fields[name] { object.append(name, value.json) }
+            if let value = row.fields[name] {
+                object.append(name, value.json)
+            } else if case .relation(let target) = schema?.type(of: name) {
+                object.append(name, ["__type": "Relation", "className": .string(target)])
+            }
         }
         if let acl = row.acl { object.append("ACL", acl.json) }
         return object
     }
 
-    /// Leaves out what was not asked for.
-    package static func projected(_ object: JSONObject, _ projection: Projection) -> JSONObject {
+    /// Leaves out what was not asked for; relations are left in whatever `keys` says.
+    package static func projected(
+        _ object: JSONObject,
+        _ projection: Projection,
+        _ schema: ClassSchema? = nil
+    ) -> JSONObject {
         guard !projection.isEverything else { return object }
-        return JSONObject(object.filter { always.contains($0.key) || projection.includes($0.key) })
+        return JSONObject(
+            object.filter { member in
+                if always.contains(member.key) || projection.includes(member.key) { return true }
+                if case .relation = schema?.type(of: member.key) {
+                    return !projection.excluded.contains(member.key)
+                }
+                return false
+            }
+        )
     }
 }
 

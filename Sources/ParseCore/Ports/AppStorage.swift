@@ -29,6 +29,11 @@ package protocol AppStorage: Sendable {
     /// The session with that token, its user and the user's roles, read at one moment; `nil` without such a session.
     func session(tokenHash: Digest256) async throws(StorageError) -> SessionRecord?
 
+    /// So many links of a relation field, in an order that does not change, from the first on or behind one that was
+    /// there; to read all of them in parts.
+    func links(of relation: RelationField, after: RelationLink?, limit: Int) async throws(StorageError)
+        -> [RelationLink]
+
     /// The names of the roles that the user has, by itself or through roles that it has.
     func roles(ofUser userID: String) async throws(StorageError) -> [String]
 
@@ -191,6 +196,28 @@ package struct RelationChange: Sendable, Hashable {
         self.ownerID = ownerID
         self.relatedIDs = relatedIDs
         self.isRemoval = isRemoval
+    }
+}
+
+/// A field that leads to many objects.
+package struct RelationField: Sendable, Hashable {
+    package var className: String
+    package var field: String
+
+    package init(className: String, field: String) {
+        self.className = className
+        self.field = field
+    }
+}
+
+/// One object that a relation field of another leads to.
+package struct RelationLink: Sendable, Hashable {
+    package var ownerID: String
+    package var relatedID: String
+
+    package init(ownerID: String, relatedID: String) {
+        self.ownerID = ownerID
+        self.relatedID = relatedID
     }
 }
 

@@ -4,15 +4,15 @@ import ParseWire
 /// The parameters of a find (Parse REST guide, "Queries").
 package struct FindOptions: Sendable {
     package let order: [SortKey]
-    package let projection: Projection
+    package let selection: Selection
     /// All paths that `where` names, at any depth.
     package let whereFields: [String]
     /// The id, when `where` asks for one by equality.
     package let whereID: String?
-    private let filter: JSONObject
-    private let limit: Int
-    private let skip: Int
-    private let isCounted: Bool
+    package let filter: JSONObject
+    package let limit: Int
+    package let skip: Int
+    package let isCounted: Bool
 
     private static let known: Set<String> = [
         "where", "order", "limit", "skip", "count", "keys", "excludeKeys", "include", "includeAll",
@@ -47,7 +47,7 @@ package struct FindOptions: Sendable {
         }
         filter = try Self.filter(parameters["where"])
         order = try Self.order(parameters["order"])
-        projection = Projection(parameters)
+        selection = try Selection(parameters)
         let asked = try Self.number(parameters["limit"], "limit") ?? Self.defaultLimit
         limit = principal.isUnrestricted ? asked : min(asked, Self.clientLimit)
         skip = try Self.number(parameters["skip"], "skip") ?? 0
@@ -70,25 +70,6 @@ package struct FindOptions: Sendable {
             limit: limit,
             skip: skip
         )
-    }
-
-    /// Runs the query, and the count if one is asked for.
-    package func run(
-        _ query: RowQuery,
-        in app: App,
-        view: @Sendable (StoredRow) -> JSONObject
-    ) async throws -> JSONObject {
-        var reply = JSONObject()
-        let rows =
-            limit == 0
-            ? [] : try await app.reading { () throws(StorageError) in try await app.storage.find(query) }
-        reply.append("results", .array(rows.map { .object(view($0)) }))
-        if isCounted {
-            let count = try await app.reading { () throws(StorageError) in try await app.storage.count(query)
-            }
-            reply.append("count", .number(Double(count)))
-        }
-        return reply
     }
 
     private static func filter(_ json: JSONValue?) throws(ParseError) -> JSONObject {
@@ -145,26 +126,6 @@ enum ReadPreference {
     }
 }
 
-extension Projection {
-    /// Reads `keys` and `excludeKeys`; of a path only the first part counts.
-    package init(_ parameters: JSONObject) {
-        self.init(
-            keys: Self.names(parameters["keys"]).map { Set($0) },
-            excluded: Set(Self.names(parameters["excludeKeys"]) ?? [])
-        )
-    }
-
-    private static func names(_ json: JSONValue?) -> [String]? {
-        let parts: [String]
-        switch json {
-        case .string(let text): parts = text.split(separator: ",").map(String.init)
-        case .array(let elements): parts = elements.compactMap(\.stringValue)
-        default: return nil
-        }
-        return parts.map { FieldName.root(of: String($0.drop { $0 == " " }.prefix { $0 != " " })) }
-    }
-}
-
 /// The parameters of reading one object by its id.
 package enum GetOptions {
     private static let known: Set<String> = [
@@ -172,11 +133,11 @@ package enum GetOptions {
     ]
 
     /// - Throws: ``ParseError`` 102 for any other parameter.
-    package static func projection(_ parameters: JSONObject) throws(ParseError) -> Projection {
+    package static func selection(_ parameters: JSONObject) throws(ParseError) -> Selection {
         for name in parameters.keys where !known.contains(name) {
             throw ParseError(.invalidQuery, "Improper encode of parameter")
         }
         try ReadPreference.check(parameters)
-        return Projection(parameters)
+        return try Selection(parameters)
     }
 }

@@ -19,48 +19,6 @@ package struct CurrentSession: Sendable {
     }
 }
 
-/// One session by its id; a client reads only its own.
-package struct GetSession: Sendable {
-    package let sessionID: String
-    package let projection: Projection
-
-    package init(sessionID: String, projection: Projection) {
-        self.sessionID = sessionID
-        self.projection = projection
-    }
-
-    package func run(in context: RequestContext) async throws -> JSONObject {
-        let query = RowQuery(
-            className: SystemClasses.session,
-            predicate: .all([.id(sessionID), try SessionAccess.ownRows(of: context.principal)]),
-            limit: 1
-        )
-        let app = context.app
-        let rows = try await app.reading { () throws(StorageError) in try await app.storage.find(query) }
-        guard let row = rows.first else { throw ParseError.objectNotFound }
-        return ObjectView.projected(SessionView.object(row, in: context), projection)
-    }
-}
-
-/// The sessions that match; a client sees only its own.
-package struct FindSessions: Sendable {
-    package let options: FindOptions
-
-    package init(options: FindOptions) {
-        self.options = options
-    }
-
-    package func run(in context: RequestContext) async throws -> JSONObject {
-        let own = try SessionAccess.ownRows(of: context.principal)
-        let schema = context.app.storage.schema[SystemClasses.session]
-        var query = try options.query(of: SystemClasses.session, schema, access: .unrestricted)
-        query.predicate = .all([own, query.predicate.hashingTokens()])
-        return try await options.run(query, in: context.app) { row in
-            ObjectView.projected(SessionView.object(row, in: context), options.projection)
-        }
-    }
-}
-
 /// Who reaches which sessions.
 enum SessionAccess {
     /// - Throws: ``ParseError`` 209 for who has none, the maintenance key included.
@@ -73,7 +31,7 @@ enum SessionAccess {
 
 extension Predicate {
     /// A token in a query is looked for by its hash, the only form in which it is stored.
-    fileprivate func hashingTokens() -> Predicate {
+    func hashingTokens() -> Predicate {
         switch self {
         case .equal("sessionToken", .string(let token)): Self.token(token)
         case .among("sessionToken", let values):

@@ -13,16 +13,16 @@ package struct DeleteUser: Sendable {
         if case .nobody = context.principal {
             throw ParseError(.sessionMissing, "Insufficient auth to delete user")
         }
-        try context.refuseReadOnly("delete")
+        let access = ClassAccess(SystemClasses.user, in: context)
+        try access.requireReachable(for: .delete)
+        let filter = try access.filter(for: .delete)
         var transaction = Transaction()
-        if let session = context.principal.session {
-            transaction.add(.requireSession(session), orThrow: .invalidSessionToken)
-        }
+        transaction.requireSession(of: context.principal)
         transaction.add(
             .delete(
                 RowDeletion(
                     className: SystemClasses.user,
-                    predicate: .id(userID),
+                    predicate: Predicate.id(userID).and(filter),
                     access: context.principal.access
                 )
             ),

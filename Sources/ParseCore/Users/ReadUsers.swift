@@ -50,72 +50,19 @@ package struct CurrentUserReply: Sendable {
 /// One user by its id.
 package struct GetUser: Sendable {
     package let userID: String
-    package let projection: Projection
+    package let selection: Selection
 
-    package init(userID: String, projection: Projection) {
+    package init(userID: String, selection: Selection) {
         self.userID = userID
-        self.projection = projection
+        self.selection = selection
     }
 
     package func run(in context: RequestContext) async throws -> JSONObject {
-        let app = context.app
-        let query = RowQuery(
-            className: SystemClasses.user,
-            predicate: .id(userID),
-            access: context.principal.access,
-            limit: 1
-        )
-        let rows = try await app.reading { () throws(StorageError) in try await app.storage.find(query) }
-        guard let row = rows.first else { throw ParseError.objectNotFound }
-        let object = ObjectView.projected(UserView(of: row, in: context).object, projection)
-        guard context.principal.userID == userID, let token = context.sessionToken else { return object }
-        var own = object
-        own["sessionToken"] = .string(token)
-        return own
-    }
-}
-
-/// The users that match and that the caller may read.
-package struct FindUsers: Sendable {
-    package let options: FindOptions
-
-    package init(options: FindOptions) {
-        self.options = options
-    }
-
-    package func run(in context: RequestContext) async throws -> JSONObject {
-        try checkProtectedFields(in: context)
-        let schema = context.app.storage.schema[SystemClasses.user]
-        let query = try options.query(of: SystemClasses.user, schema, access: context.principal.access)
-        return try await options.run(query, in: context.app) { row in
-            ObjectView.projected(UserView(of: row, in: context).object, options.projection)
+        let command = GetObject(className: SystemClasses.user, objectID: userID, selection: selection)
+        var object = try await command.run(in: context)
+        if context.principal.userID == userID, let token = context.sessionToken {
+            object["sessionToken"] = .string(token)
         }
-    }
-
-    /// What a caller may not read it may not search or sort by either; an anonymous user's id in `authData` is
-    /// its password.
-    private func checkProtectedFields(in context: RequestContext) throws(ParseError) {
-        guard !context.principal.isUnrestricted else { return }
-        let isOwnRow = options.whereID.map { $0 == context.principal.userID } ?? false
-        for path in options.whereFields {
-            let field = FieldName.root(of: path)
-            let isRefused =
-                field == "authData" || (UserView.protectedFields.contains(field) && !isOwnRow)
-            guard !isRefused else {
-                throw ParseError(
-                    .operationForbidden,
-                    "This user is not allowed to query \(path) on class _User"
-                )
-            }
-        }
-        for key in options.order {
-            let field = FieldName.root(of: key.field)
-            guard field != "authData", !UserView.protectedFields.contains(field) else {
-                throw ParseError(
-                    .operationForbidden,
-                    "This user is not allowed to sort by \(key.field) on class _User"
-                )
-            }
-        }
+        return object
     }
 }

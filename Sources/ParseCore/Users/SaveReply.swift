@@ -22,6 +22,10 @@ package struct SaveReply: Sendable {
             Location(path: "/users/\(id)")
         }
 
+        package static func object(_ className: String, _ id: String) -> Location {
+            Location(path: "/classes/\(className)/\(id)")
+        }
+
         package static func session(_ id: String) -> Location {
             Location(path: "/classes/_Session/\(id)")
         }

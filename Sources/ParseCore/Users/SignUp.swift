@@ -14,7 +14,9 @@ package struct SignUp: Sendable {
 
     package func run(in context: RequestContext) async throws -> SaveReply {
         let app = context.app
-        let customID = try checkIdentifier(in: context)
+        let access = ClassAccess(SystemClasses.user, in: context)
+        try access.requireReachable(for: .create)
+        let customID = try ObjectID.custom(body, of: SystemClasses.user, in: app)
         let user = UserBody(body, in: context)
         let authData = try AuthData.ofSignUp(user.authData, in: app)
         if authData == nil {
@@ -33,15 +35,16 @@ package struct SignUp: Sendable {
         }
         try user.checkEmailVerified(by: context.principal)
         let fields = try ObjectBody(user.fields, className: SystemClasses.user, kind: .create, in: app)
+        if fields.addsFields { _ = try access.filter(for: .addField) }
         if let object = user.authData?.objectValue { try app.options.requestKeywordDenylist.check(object) }
+        _ = try access.filter(for: .create)
         try await app.checkUnique(user, except: nil)
 
         let draft = try await draft(user, fields, validated, id: customID, in: context)
         var transaction = Transaction(schemaChanges: fields.schemaChanges)
-        if let session = context.principal.session {
-            transaction.add(.requireSession(session), orThrow: .invalidSessionToken)
-        }
+        transaction.requireSession(of: context.principal)
         transaction.add(.insert(className: SystemClasses.user, draft.row))
+        fields.addRelations(of: draft.row.objectID, in: SystemClasses.user, to: &transaction)
         if let validated { transaction.add(validated.steps(for: draft.row.objectID, removing: [])) }
         let session = session(for: draft.row.objectID, validated, in: context)
         if let session { transaction.add(session.steps) }
@@ -49,43 +52,11 @@ package struct SignUp: Sendable {
         return reply(draft, fields, validated, session)
     }
 
-    private func checkIdentifier(in context: RequestContext) throws(ParseError) -> String? {
-        let id = body["objectId"]
-        if let text = id?.stringValue, text.hasPrefix("role:") {
-            throw ParseError(.operationForbidden, "Invalid object ID.")
-        }
-        try context.refuseReadOnly("create")
-        if body["id"]?.isTruthy == true {
-            throw ParseError(.invalidKeyName, "id is an invalid field name.")
-        }
-        guard let id else { return nil }
-        guard context.app.options.allowCustomObjectId else {
-            guard id.isTruthy else { return nil }
-            throw ParseError(.invalidKeyName, "objectId is an invalid field name.")
-        }
-        guard id.isTruthy else {
-            throw ParseError(.missingObjectID, "objectId must not be empty, null or undefined")
-        }
-        guard let text = id.stringValue else {
-            let type = try FieldInput(id).type ?? .object
-            throw .schemaMismatch(SystemClasses.user, "objectId", expected: .string, got: type)
-        }
-        guard Self.isUsable(text) else {
-            throw ParseError(.invalidKeyName, "objectId is an invalid field name.")
-        }
-        return text
-    }
-
-    /// Ids stand in addresses, in access control lists and in comparisons: printable ASCII, so that two that look
-    /// alike are alike, and nothing that means something there.
-    private static func isUsable(_ id: String) -> Bool {
-        id.utf8.count <= 255 && !["*", "me", ".", ".."].contains(id)
-            && id.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }
-    }
-
     private struct Draft {
         var row: StoredRow
         var generatedUsername: String?
+        /// Fields that the class filled in.
+        var defaults: JSONObject
     }
 
     private func draft(
@@ -106,6 +77,12 @@ package struct SignUp: Sendable {
         }
         if case .null = values["email"] { values["email"] = nil }
         if let data = try validated?.fieldChange(removing: [])?.applied(to: nil) { values["authData"] = data }
+        let schema = app.storage.schema[SystemClasses.user]
+        let defaults = try schema?.fillDefaults(&values) ?? [:]
+        var present = values
+        // A password is there, though no field holds it.
+        if let password = user.password { present["password"] = .string(password) }
+        try schema?.checkRequired(present)
         var hidden = user.hidden
         if let password = user.password, !password.isEmpty {
             hidden[HiddenField.passwordHash] = .string(try await app.hash(password, context.lane))
@@ -129,7 +106,7 @@ package struct SignUp: Sendable {
             fields: values,
             hidden: hidden
         )
-        return Draft(row: row, generatedUsername: generated)
+        return Draft(row: row, generatedUsername: generated, defaults: defaults)
     }
 
     /// None for the installation `cloud`, which stands for the server itself, and none for a user that a
@@ -159,6 +136,7 @@ package struct SignUp: Sendable {
             "objectId": .string(draft.row.objectID), "createdAt": .string(draft.row.createdAt.iso8601),
         ]
         for member in fields.resultFields(of: draft.row.fields) { reply[member.key] = member.value }
+        for member in draft.defaults { reply[member.key] = member.value }
         if let name = draft.generatedUsername { reply["username"] = .string(name) }
         if let session { reply["sessionToken"] = .string(session.token) }
         if let validated { reply["authDataResponse"] = .object(validated.response) }

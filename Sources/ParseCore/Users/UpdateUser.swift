@@ -29,6 +29,7 @@ package struct UpdateUser: Sendable {
         let user = UserBody(body, in: context)
         let link = try await link(user, in: context)
         try user.checkEmailVerified(by: context.principal)
+        let access = ClassAccess(SystemClasses.user, in: context)
         if body["id"]?.isTruthy == true {
             throw ParseError(.invalidKeyName, "id is an invalid field name.")
         }
@@ -39,19 +40,21 @@ package struct UpdateUser: Sendable {
             in: app
         )
         if let object = user.authData?.objectValue { try app.options.requestKeywordDenylist.check(object) }
+        if fields.addsFields { _ = try access.filter(for: .addField, isUpdate: true) }
         try user.checkRemovals()
+        try access.schema?.checkRequired(fields.changes)
         try await app.checkUnique(user, except: userID)
         if case .nobody = context.principal {
             throw ParseError(.sessionMissing, "Cannot modify user \(userID).")
         }
 
-        let step = try await rowUpdate(user, fields, link, in: context)
+        var step = try await rowUpdate(user, fields, link, in: context)
+        step.predicate = step.predicate.and(try access.filter(for: .update))
         let session = newSession(user, link, in: context)
         var transaction = Transaction(schemaChanges: fields.schemaChanges)
-        if let session = context.principal.session {
-            transaction.add(.requireSession(session), orThrow: .invalidSessionToken)
-        }
+        transaction.requireSession(of: context.principal)
         let position = transaction.add(.update(step), orThrow: .objectNotFound)
+        fields.addRelations(of: userID, in: SystemClasses.user, to: &transaction)
         if let link { transaction.add(link.validated.steps(for: userID, removing: link.removed)) }
         if user.password != nil {
             transaction.add(.unlink(userID: userID, providers: [AnonymousProvider.name]))

@@ -11,22 +11,22 @@ package struct UserView: Sendable {
         case maintenance
     }
 
-    /// Fields of others that only the master key reads (the default of the option `protectedFields`).
-    package static let protectedFields: Set<String> = ["email"]
-
     private let row: StoredRow
     private let schema: ClassSchema?
     private let viewer: Viewer
+    private let hidden: Set<String>
 
-    package init(of row: StoredRow, in app: App, viewer: Viewer) {
+    package init(of row: StoredRow, in app: App, viewer: Viewer, hiding hidden: Set<String> = []) {
         self.row = row
         self.viewer = viewer
+        self.hidden = hidden
         schema = app.storage.schema[SystemClasses.user]
     }
 
-    /// As seen by the caller of this request.
-    package init(of row: StoredRow, in context: RequestContext) {
-        self.init(of: row, in: context.app, viewer: Self.viewer(of: row.objectID, context.principal))
+    /// As seen by the caller of this request, without the fields that are hidden from it.
+    package init(of row: StoredRow, in context: RequestContext, hiding hidden: Set<String> = []) {
+        let viewer = Self.viewer(of: row.objectID, context.principal)
+        self.init(of: row, in: context.app, viewer: viewer, hiding: hidden)
     }
 
     package static func viewer(of userID: String, _ principal: Principal) -> Viewer {
@@ -37,10 +37,9 @@ package struct UserView: Sendable {
 
     /// The user without a session token.
     package var object: JSONObject {
-        var hidden: Set<String> = ["password", "authData"]
-        if viewer == .other { hidden.formUnion(Self.protectedFields) }
-        var object = ObjectView.object(of: row, schema, hiding: hidden)
-        if viewer != .other, let authData = row.fields["authData"]?.objectValue {
+        var object = ObjectView.object(of: row, schema, hiding: hidden.union(["password", "authData"]))
+        if viewer != .other, !hidden.contains("authData"), let authData = row.fields["authData"]?.objectValue
+        {
             let living = JSONObject(authData.filter { !$0.value.isNull })
             if !living.isEmpty { object.append("authData", .object(living)) }
         }

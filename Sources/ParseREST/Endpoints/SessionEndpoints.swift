@@ -6,17 +6,6 @@ extension Endpoint {
         RESTReply(try await CurrentSession().run(in: request.context))
     }
 
-    static let findSessions = Endpoint(.isPlainRead) { request in
-        let options = try FindOptions(request.readParameters, by: request.context.principal)
-        return RESTReply(try await FindSessions(options: options).run(in: request.context))
-    }
-
-    static let getSession = Endpoint(.isPlainRead) { request in
-        let projection = try GetOptions.projection(request.readParameters)
-        let command = GetSession(sessionID: request.objectID, projection: projection)
-        return RESTReply(try await command.run(in: request.context))
-    }
-
     static let createSession = Endpoint { request in
         RESTReply(try await CreateSession(body: request.body).run(in: request.context))
     }

@@ -8,19 +8,14 @@ extension Endpoint {
         RESTReply(try await SignUp(body: request.body).run(in: request.context))
     }
 
-    static let findUsers = Endpoint(.isPlainRead) { request in
-        let options = try FindOptions(request.readParameters, by: request.context.principal)
-        return RESTReply(try await FindUsers(options: options).run(in: request.context))
-    }
-
     static let currentUser = Endpoint(.isPlainRead) { request in
         RESTReply(body: .encoded(try await CurrentUser().run(in: request.context).encoded))
     }
 
     static let getUser = Endpoint(.isPlainRead) { request in
-        let projection = try GetOptions.projection(request.readParameters)
+        let selection = try GetOptions.selection(request.readParameters)
         return RESTReply(
-            try await GetUser(userID: request.objectID, projection: projection).run(in: request.context)
+            try await GetUser(userID: request.objectID, selection: selection).run(in: request.context)
         )
     }
 

@@ -40,8 +40,11 @@ struct ReplayException: Sendable {
             )
         }
 
-    static func find(_ exchange: RecordedExchange, mount: String) -> ReplayException? {
-        all.first {
+    /// Those of the lines about objects.
+    static let objects: [ReplayException] = []
+
+    static func find(_ exchange: RecordedExchange, of file: String, mount: String) -> ReplayException? {
+        (file.hasPrefix("objects") ? objects : all).first {
             $0.configuration == exchange.configuration && $0.name == exchange.name
                 && $0.mounts.contains(mount)
         }

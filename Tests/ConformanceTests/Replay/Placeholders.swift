@@ -6,6 +6,10 @@ struct Placeholders {
     let url: String
     private var values: [String: String] = [:]
 
+    private var host: String {
+        String(url.dropFirst(7).prefix { $0 != "/" })
+    }
+
     init(url: String) {
         self.url = url
     }
@@ -18,7 +22,8 @@ struct Placeholders {
         for part in Self.parts(of: text) {
             switch part {
             case .literal(let literal): result += literal
-            case .placeholder("url", _): result += url
+            case .placeholder("url", _), .placeholder("server", _): result += url
+            case .placeholder("host", _): result += host
             case .placeholder(_, let whole):
                 guard let value = values[whole] else { return nil }
                 result += value
@@ -38,7 +43,7 @@ struct Placeholders {
             case .literal(let literal):
                 guard rest.hasPrefix(literal) else { return "\"\(text)\" is not \"\(pattern)\"" }
                 rest = rest.dropFirst(literal.count)
-            case .placeholder("url", _):
+            case .placeholder("url", _), .placeholder("server", _):
                 guard rest.hasPrefix(url) else { return "\"\(text)\" does not hold \(url)" }
                 rest = rest.dropFirst(url.count)
             case .placeholder(let kind, let whole):
@@ -64,13 +69,16 @@ struct Placeholders {
     }
 
     private static func length(of kind: String) -> Int? {
-        ["objectId": 10, "sessionToken": 34, "date": 24, "username": 25][kind]
+        ["objectId": 10, "sessionToken": 34, "date": 24, "username": 25, "file": 32][kind]
     }
 
     private static func isWellFormed(_ value: String, _ kind: String) -> Bool {
         switch kind {
         case "objectId", "username":
             return value.count == length(of: kind) && value.utf8.allSatisfy(isLetterOrDigit)
+        case "file":
+            return value.count == 32
+                && value.utf8.allSatisfy { isLetterOrDigit($0) && !(65...90).contains($0) && $0 < 103 }
         case "sessionToken":
             return value.count == 34 && value.hasPrefix("r:")
                 && value.dropFirst(2).utf8.allSatisfy {
@@ -98,7 +106,9 @@ struct Placeholders {
             guard let close = rest[open...].firstIndex(of: ">") else { break }
             let inner = rest[rest.index(after: open)..<close]
             let kind = String(inner.prefix { $0 != ":" })
-            if kind == "url" || (length(of: kind) != nil && inner.count > kind.count) {
+            if ["url", "server", "host"].contains(kind)
+                || (length(of: kind) != nil && inner.count > kind.count)
+            {
                 if !literal.isEmpty { parts.append(.literal(literal)) }
                 literal = ""
                 parts.append(.placeholder(kind: kind, whole: "<\(inner)>"))

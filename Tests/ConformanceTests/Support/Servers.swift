@@ -94,7 +94,7 @@ final class LocalServer: Sendable {
         try reader.read(file: JSONValue.object(all).serialized(), path: "test")
         let ahead = Locked<Int64>(0)
         self.ahead = ahead
-        server = try MartletServer(
+        server = try await MartletServer(
             folder: DataFolder(path: folder.path + "/data"),
             options: try reader.finished(),
             logger: .disabled,

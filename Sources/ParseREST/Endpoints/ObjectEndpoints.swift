@@ -1,0 +1,55 @@
+import HTTP
+import ParseCore
+
+extension Endpoint {
+    /// The endpoints of one class; `nil` for those that name it in the address.
+    static func findObjects(_ className: String? = nil) -> Endpoint {
+        Endpoint(.isPlainRead) { request in
+            let options = try FindOptions(request.readParameters, by: request.context.principal)
+            let command = FindObjects(className: className ?? request.className, options: options)
+            return RESTReply(body: .encoded(try await command.encoded(in: request.context)))
+        }
+    }
+
+    static func getObject(_ className: String? = nil) -> Endpoint {
+        Endpoint(.isPlainRead) { request in
+            let command = GetObject(
+                className: className ?? request.className,
+                objectID: request.objectID,
+                selection: try GetOptions.selection(request.readParameters)
+            )
+            return RESTReply(body: .encoded(try await command.encoded(in: request.context)))
+        }
+    }
+
+    static func createObject(_ className: String? = nil) -> Endpoint {
+        Endpoint { request in
+            let command = CreateObject(className: className ?? request.className, body: request.body)
+            return RESTReply(try await command.run(in: request.context))
+        }
+    }
+
+    static func updateObject(_ className: String? = nil) -> Endpoint {
+        Endpoint { request in
+            let command = UpdateObject(
+                className: className ?? request.className,
+                objectID: request.objectID,
+                body: request.body
+            )
+            return RESTReply(try await command.run(in: request.context))
+        }
+    }
+
+    static func deleteObject(_ className: String? = nil) -> Endpoint {
+        Endpoint { request in
+            let command = DeleteObject(className: className ?? request.className, objectID: request.objectID)
+            return RESTReply(try await command.run(in: request.context))
+        }
+    }
+}
+
+extension RESTRequest {
+    var className: String {
+        parameters["className"] ?? ""
+    }
+}
