@@ -11,13 +11,14 @@ struct RowSelection: Sendable {
     private let hidden: [String]
     /// All fields with null: a copy of it costs less than putting them into a dictionary one by one.
     private let template: [String: FieldValue]
+    /// Where each field stands in a copy of the template.
+    private let places: [[String: FieldValue].Index]
 
     private struct Field: Sendable {
         let column: TableLayout.Column
+        let type: FieldType
         /// The position of its first column in the list.
         let index: Int
-        /// Where it stands in a copy of the template.
-        let place: [String: FieldValue].Index
     }
 
     private static let common = [
@@ -34,12 +35,13 @@ struct RowSelection: Sendable {
         var index = Self.common.count + hidden.count
         var fields: [Field] = []
         for column in columns {
-            guard let place = template.index(forKey: column.field) else { continue }
-            fields.append(Field(column: column, index: index, place: place))
+            fields.append(Field(column: column, type: column.type, index: index))
             index += column.names.count
         }
         self.fields = fields
         self.template = template
+        places = columns.compactMap { template.index(forKey: $0.field) }
+        precondition(places.count == fields.count, "a field is in the template once")
         let own = (Self.common + hidden).map { "\(table).\(SQLiteIdentifier.quoted($0))" }
         list = (own + columns.flatMap(\.names)).joined(separator: ",")
     }
@@ -84,23 +86,29 @@ struct RowSelection: Sendable {
 
     private func values(_ row: borrowing SQLiteRow) -> [String: FieldValue] {
         var values = template
-        var missing: [String] = []
-        for field in fields {
-            if !row.isNull(field.index), let value = field.column.type.value(row, field.index) {
-                values.values[field.place] = value
+        var missing: [Int] = []
+        for position in fields.indices {
+            let index = fields[position].index
+            if !row.isNull(index), let value = fields[position].type.value(row, index) {
+                values.values[places[position]] = value
             } else {
-                missing.append(field.column.field)
+                missing.append(position)
             }
         }
-        guard !missing.isEmpty else { return values }
-        let nulls = row.text(5).map(KeyList.decode) ?? []
-        if missing.count == fields.count {
-            values = [:]
-        } else {
-            for name in missing { values[name] = nil }
-        }
-        for name in nulls where missing.contains(name) { values[name] = .null }
+        if !missing.isEmpty { remove(missing, from: &values, row.text(5).map(KeyList.decode) ?? []) }
         return values
+    }
+
+    /// Takes out what is absent; what is null stays, as the template has it.
+    private func remove(_ missing: [Int], from values: inout [String: FieldValue], _ nulls: [String]) {
+        guard missing.count < fields.count || !nulls.isEmpty else {
+            values = [:]
+            return
+        }
+        let nulls = Set(nulls)
+        for position in missing where !nulls.contains(fields[position].column.field) {
+            values[fields[position].column.field] = nil
+        }
     }
 }
 
