@@ -1,6 +1,5 @@
-import JSON
-import ParseWire
 import ParseCore
+import ParseWire
 import SQLite
 
 /// Runs the steps of a write plan on the writer's connection, inside its savepoint.
@@ -17,133 +16,67 @@ struct PlanRunner {
     func run(_ steps: [WriteStep]) throws -> WriteOutcome {
         var outcome = WriteOutcome(updatedRows: [], counts: [])
         for (position, step) in steps.enumerated() {
-            var rows: [StoredRow] = []
-            let count: Int
-            switch step {
-            case .require(let className, let predicate):
-                count = try exists(className, predicate) ? 1 : 0
-                if count == 0 { throw StorageError.noMatch(step: position) }
-            case .requireAccount(let identity, let userID):
-                count = try owner(of: identity) == userID ? 1 : 0
-                if count == 0 { throw StorageError.noMatch(step: position) }
-            case .insert(let className, let row):
-                try insert(row, into: try schema.layout(className))
-                count = 1
-            case .update(let update):
-                rows = try run(update)
-                count = rows.count
-                if count == 0, update.mustMatch { throw StorageError.noMatch(step: position) }
-            case .delete(let deletion):
-                count = try run(deletion)
-                if count == 0, deletion.mustMatch { throw StorageError.noMatch(step: position) }
-            case .relate: throw StorageError.failed("not built")
-            case .link(let identity, let userID): count = try link(identity, userID)
-            case .unlink(let userID, let providers): count = try unlink(userID, providers)
-            }
-            outcome.updatedRows.append(rows)
-            outcome.counts.append(count)
+            let done = try run(step)
+            if done.count == 0, step.mustMatch { throw StorageError.noMatch(step: position) }
+            outcome.updatedRows.append(done.rows)
+            outcome.counts.append(done.count)
         }
         return outcome
     }
 
+    private func run(_ step: WriteStep) throws -> (count: Int, rows: [StoredRow]) {
+        switch step {
+        case .require(let className, let predicate): return (try exists(className, predicate) ? 1 : 0, [])
+        case .requireAccount(let identity, let userID):
+            return (try owner(of: identity) == userID ? 1 : 0, [])
+        case .insert(let className, let row):
+            try RowInsertion(connection: connection, layout: try schema.layout(className)).insert(row)
+            return (1, [])
+        case .update(let update):
+            let layout = try schema.layout(update.className)
+            let condition = try matching(update.predicate, update.access, layout)
+            return try RowUpdater(
+                connection: connection,
+                layout: layout,
+                update: update,
+                condition: condition,
+                effort: effort
+            ).run()
+        case .delete(let deletion): return (try run(deletion), [])
+        case .relate(let change): return (try run(change), [])
+        case .link(let identity, let userID): return (try link(identity, userID), [])
+        case .unlink(let userID, let providers): return (try unlink(userID, providers), [])
+        }
+    }
+
     private func exists(_ className: String, _ predicate: Predicate) throws -> Bool {
         let layout = try schema.layout(className)
-        let condition = SQLCondition(predicate, in: layout)
+        let condition = try refusing { () throws(ParseError) in
+            try ConditionWriter(schema: schema, layout: layout).condition(predicate)
+        }
         return try connection.first(
             "SELECT 1 FROM \(layout.table) WHERE \(condition.text) LIMIT 1",
             condition.parameters
         ) { _ in true } ?? false
     }
 
-    private func insert(_ row: StoredRow, into layout: TableLayout) throws {
-        try check(row)
-        var assignments = Assignments()
-        assignments.add(CommonColumn.objectID, .text(row.objectID))
-        assignments.add(CommonColumn.createdAt, .integer(row.createdAt.milliseconds))
-        assignments.add(CommonColumn.updatedAt, .integer(row.updatedAt.milliseconds))
-        assignments.add(row.acl)
-        for (field, value) in row.fields.sorted(by: { $0.key < $1.key }) {
-            try assignments.add(field, value, in: layout)
-        }
-        for (name, value) in row.hidden.sorted(by: { $0.key < $1.key }) {
-            assignments.add(name, value.hiddenColumn)
-        }
-        assignments.add(nulls: row.fields)
-        let places = assignments.columns.map { _ in "?" }.joined(separator: ",")
-        try connection.run(
-            "INSERT INTO \(layout.table) (\(assignments.columns.joined(separator: ","))) VALUES (\(places))",
-            assignments.values
-        )
-    }
-
-    private func run(_ update: RowUpdate) throws -> [StoredRow] {
-        let layout = try schema.layout(update.className)
-        let condition = SQLCondition.matching(
-            update.predicate,
-            update.access,
-            column: CommonColumn.writers,
-            in: layout
-        )
-        let rows = try connection.query(
-            "SELECT \(layout.selection.list) FROM \(layout.table) WHERE \(condition.text)",
-            condition.parameters
-        ) { layout.selection.row(from: $0) }
-        return try rows.map { try apply(update, to: $0, layout) }
-    }
-
-    private func apply(_ update: RowUpdate, to row: StoredRow, _ layout: TableLayout) throws -> StoredRow {
-        var row = row
-        var assignments = Assignments()
-        var changed: [String] = []
-        for (field, change) in update.changes {
-            try effort.spend(change, on: row.fields[field])
-            do {
-                row.fields[field] = try change.applied(to: row.fields[field])
-            } catch {
-                throw StorageError.refused(error)
-            }
-            if !changed.contains(field) { changed.append(field) }
-        }
-        if !changed.isEmpty { try check(row) }
-        for field in changed { try assignments.add(field, row.fields[field], in: layout) }
-        if !changed.isEmpty { assignments.add(nulls: row.fields) }
-        for (name, value) in update.hidden.sorted(by: { $0.key < $1.key }) {
-            row.hidden[name] = value
-            assignments.add(name, value?.hiddenColumn ?? .null)
-        }
-        if let acl = update.acl {
-            row.acl = acl
-            assignments.add(acl)
-        }
-        if let instant = update.updatedAt {
-            row.updatedAt = instant
-            assignments.add(CommonColumn.updatedAt, .integer(instant.milliseconds))
-        }
-        guard !assignments.columns.isEmpty else { return row }
-        let list = assignments.columns.map { "\($0)=?" }.joined(separator: ",")
-        try connection.run(
-            "UPDATE \(layout.table) SET \(list) WHERE \"objectId\"=?",
-            assignments.values + [.text(row.objectID)]
-        )
-        return row
-    }
-
-    private func check(_ row: StoredRow) throws {
-        do {
-            try ObjectSize.check(row.fields)
-        } catch {
-            throw StorageError.refused(error)
+    private func matching(
+        _ predicate: Predicate,
+        _ access: RowAccess,
+        _ layout: TableLayout
+    ) throws -> SQLCondition {
+        try refusing { () throws(ParseError) in
+            try ConditionWriter(schema: schema, layout: layout).condition(
+                predicate,
+                access,
+                column: CommonColumn.writers
+            )
         }
     }
 
     private func run(_ deletion: RowDeletion) throws -> Int {
         let layout = try schema.layout(deletion.className)
-        let condition = SQLCondition.matching(
-            deletion.predicate,
-            deletion.access,
-            column: CommonColumn.writers,
-            in: layout
-        )
+        let condition = try matching(deletion.predicate, deletion.access, layout)
         guard let limit = deletion.limit else {
             return try connection.run(
                 "DELETE FROM \(layout.table) WHERE \(condition.text)",
@@ -153,10 +86,23 @@ struct PlanRunner {
         return try connection.run(
             """
             DELETE FROM \(layout.table) WHERE rowid IN
-            (SELECT rowid FROM \(layout.table) WHERE \(condition.text) LIMIT ?)
+            (SELECT \(layout.rowNumber) FROM \(layout.table) WHERE \(condition.text) LIMIT ?)
             """,
             condition.parameters + [.integer(Int64(limit))]
         )
+    }
+
+    private func run(_ change: RelationChange) throws -> Int {
+        guard let relation = try schema.layout(change.className).relation(change.field) else {
+            throw StorageError.fieldRemoved(change.field, of: change.className)
+        }
+        let sql =
+            change.isRemoval
+            ? "DELETE FROM \(relation.table) WHERE owningId=? AND relatedId=?"
+            : "INSERT INTO \(relation.table) VALUES (?,?) ON CONFLICT DO NOTHING"
+        return try change.relatedIDs.reduce(0) { total, id in
+            total + (try connection.run(sql, [.text(change.ownerID), .text(id)]))
+        }
     }
 
     private func link(_ identity: ProviderIdentity, _ userID: String) throws -> Int {
@@ -192,62 +138,30 @@ struct PlanRunner {
     }
 }
 
-/// Bounds what one plan may cost: a change inside a field goes through all of that field, and everybody else who writes
-/// waits for it.
-private final class ChangeEffort {
-    private static let limit = 2_000_000
-    private var members = 0
+/// Says what a client did wrong as the port says it.
+func refusing<Result>(_ body: () throws(ParseError) -> Result) throws(StorageError) -> Result {
+    do {
+        return try body()
+    } catch {
+        throw .refused(error)
+    }
+}
 
-    /// - Throws: ``StorageError/refused(_:)`` with 140 when the plan asks for too much.
-    func spend(_ change: FieldChange, on value: FieldValue?) throws {
-        guard case .path = change else { return }
-        switch value {
-        case .object(let object): members += object.count
-        case .array(let elements): members += elements.count
-        default: members += 1
-        }
-        guard members <= Self.limit else {
-            throw StorageError.refused(
-                ParseError(.exceededQuota, "Too many changes inside large fields in one request.")
-            )
+extension WriteStep {
+    /// Whether the plan fails when the step finds nothing.
+    fileprivate var mustMatch: Bool {
+        switch self {
+        case .require, .requireAccount: true
+        case .update(let update): update.mustMatch
+        case .delete(let deletion): deletion.mustMatch
+        case .insert, .relate, .link, .unlink: false
         }
     }
 }
 
-/// Columns and what they are set to, each once.
-private struct Assignments {
-    /// Quoted.
-    private(set) var columns: [String] = []
-    private(set) var values: [SQLiteValue] = []
-
-    mutating func add(_ column: String, _ value: SQLiteValue) {
-        columns.append(SQLiteIdentifier.quoted(column))
-        values.append(value)
-    }
-
-    mutating func add(_ acl: AccessControlList?) {
-        add(CommonColumn.readers, acl.map { .text(KeyList.encode($0.readers)) } ?? .null)
-        add(CommonColumn.writers, acl.map { .text(KeyList.encode($0.writers)) } ?? .null)
-    }
-
-    mutating func add(nulls fields: [String: FieldValue]) {
-        let names = fields.filter { $0.value == .null }.keys.sorted()
-        add(CommonColumn.nulls, names.isEmpty ? .null : .text(KeyList.encode(names)))
-    }
-
-    mutating func add(_ field: String, _ value: FieldValue?, in layout: TableLayout) throws {
-        guard let column = layout.column(field) else {
-            throw StorageError.failed("the class \(layout.schema.className) has no column for a field")
-        }
-        guard let bound = (value ?? .null).columns(of: column.type) else {
-            throw StorageError.failed("a value does not fit the type of its field")
-        }
-        columns += column.names
-        values += bound
-        guard layout.schema.className == SystemClasses.user else { return }
-        let keys = ["username": CommonColumn.usernameKey, "email": CommonColumn.emailKey]
-        guard let key = keys[field] else { return }
-        let text = value?.stringValue.flatMap { $0.isEmpty ? nil : $0 }
-        add(key, text.map { .text(UniqueKey.fold($0)) } ?? .null)
+extension StorageError {
+    /// A field that the plan writes went after it was made.
+    static func fieldRemoved(_ field: String, of className: String) -> StorageError {
+        .refused(ParseError(.schemaOperation, "Field \(field) of class \(className) does not exist any more."))
     }
 }

@@ -7,19 +7,52 @@ import SQLite
 struct RowSelection: Sendable {
     /// The list between `SELECT` and `FROM`.
     let list: String
-    private let columns: [TableLayout.Column]
+    private let fields: [Field]
     private let hidden: [String]
+    /// All fields with null: a copy of it costs less than putting them into a dictionary one by one.
+    private let template: [String: FieldValue]
+    /// Where each field stands in a copy of the template.
+    private let places: [[String: FieldValue].Index]
+
+    private struct Field: Sendable {
+        let column: TableLayout.Column
+        let type: FieldType
+        /// The position of its first column in the list.
+        let index: Int
+    }
 
     private static let common = [
         CommonColumn.objectID, CommonColumn.createdAt, CommonColumn.updatedAt, CommonColumn.readers,
         CommonColumn.writers, CommonColumn.nulls,
     ]
 
-    init(columns: [TableLayout.Column], hidden: [String]) {
-        self.columns = columns
+    init(table: String, columns: [TableLayout.Column], hidden: [String]) {
         self.hidden = hidden
-        let own = (Self.common + hidden).map(SQLiteIdentifier.quoted)
+        let template = Dictionary(
+            columns.map { ($0.field, FieldValue.null) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        var index = Self.common.count + hidden.count
+        var fields: [Field] = []
+        for column in columns {
+            fields.append(Field(column: column, type: column.type, index: index))
+            index += column.names.count
+        }
+        self.fields = fields
+        self.template = template
+        places = columns.compactMap { template.index(forKey: $0.field) }
+        precondition(places.count == fields.count, "a field is in the template once")
+        let own = (Self.common + hidden).map { "\(table).\(SQLiteIdentifier.quoted($0))" }
         list = (own + columns.flatMap(\.names)).joined(separator: ",")
+    }
+
+    /// The same for some of the fields; what rows always have is always read.
+    func limited(to names: Set<String>, table: String) -> RowSelection {
+        RowSelection(
+            table: table,
+            columns: fields.lazy.map(\.column).filter { names.contains($0.field) },
+            hidden: hidden
+        )
     }
 
     func row(from row: borrowing SQLiteRow) -> StoredRow {
@@ -34,25 +67,55 @@ struct RowSelection: Sendable {
                 writers: KeyList.decode(row.text(4) ?? "")
             )
         }
-        for field in KeyList.decode(row.text(5) ?? "") { result.fields[field] = .null }
-        var index = Self.common.count
-        for name in hidden {
-            switch row.value(index) {
-            case .text(let text): result.hidden[name] = .string(text)
-            case .blob(let bytes): result.hidden[name] = .binary(bytes)
-            case .null, .integer, .real: break
-            }
-            index += 1
-        }
-        for column in columns {
-            if !row.isNull(index) { result.fields[column.field] = Self.value(column.type, row, index) }
-            index += column.names.count
-        }
+        result.hidden = hiddenValues(row)
+        result.fields = values(row)
         return result
     }
 
-    private static func value(_ type: FieldType, _ row: borrowing SQLiteRow, _ index: Int) -> FieldValue? {
-        switch type {
+    private func hiddenValues(_ row: borrowing SQLiteRow) -> [String: FieldValue] {
+        var values: [String: FieldValue] = [:]
+        for (offset, name) in hidden.enumerated() {
+            switch row.value(Self.common.count + offset) {
+            case .text(let text): values[name] = .string(text)
+            case .blob(let bytes): values[name] = .binary(bytes)
+            case .null, .integer, .real, .object: break
+            }
+        }
+        return values
+    }
+
+    private func values(_ row: borrowing SQLiteRow) -> [String: FieldValue] {
+        var values = template
+        var missing: [Int] = []
+        for position in fields.indices {
+            let index = fields[position].index
+            if !row.isNull(index), let value = fields[position].type.value(row, index) {
+                values.values[places[position]] = value
+            } else {
+                missing.append(position)
+            }
+        }
+        if !missing.isEmpty { remove(missing, from: &values, row.text(5).map(KeyList.decode) ?? []) }
+        return values
+    }
+
+    /// Takes out what is absent; what is null stays, as the template has it.
+    private func remove(_ missing: [Int], from values: inout [String: FieldValue], _ nulls: [String]) {
+        guard missing.count < fields.count || !nulls.isEmpty else {
+            values = [:]
+            return
+        }
+        let nulls = Set(nulls)
+        for position in missing where !nulls.contains(fields[position].column.field) {
+            values[fields[position].column.field] = nil
+        }
+    }
+}
+
+extension FieldType {
+    /// What the columns of a field of this type hold, of which the first is not NULL; `nil` when it is malformed.
+    func value(_ row: borrowing SQLiteRow, _ index: Int) -> FieldValue? {
+        switch self {
         case .string: row.text(index).map(FieldValue.string)
         case .number: .number(row.double(index))
         case .boolean: .bool(row.int64(index) != 0)
@@ -61,22 +124,25 @@ struct RowSelection: Sendable {
         case .file: row.text(index).map(FieldValue.file)
         case .bytes: row.text(index).map(FieldValue.bytes)
         case .geoPoint: .geoPoint(latitude: row.double(index), longitude: row.double(index + 1))
-        case .object: json(row, index)?.objectValue.map(FieldValue.object)
-        case .array: json(row, index)?.arrayValue.map(FieldValue.array)
-        case .polygon: json(row, index)?.arrayValue.map { FieldValue.polygon($0.map(Self.point)) }
+        case .object, .array, .polygon: row.withText(index) { structured(UnsafeRawBufferPointer($0)) } ?? nil
         case .relation, .acl: nil
         }
     }
 
-    private static func json(_ row: borrowing SQLiteRow, _ index: Int) -> JSONValue? {
+    /// What the text of a column of this type holds, which is none of several.
+    func structured(_ text: UnsafeRawBufferPointer) -> FieldValue? {
         // What was stored was parsed before; limits held then.
-        row.text(index).flatMap {
-            try? JSONValue.parse($0, limits: JSONLimits(bytes: .max, depth: 256, values: .max))
+        let limits = JSONLimits(bytes: .max, depth: 256, values: .max)
+        guard let json = try? JSONValue.parse(text, limits: limits) else { return nil }
+        switch self {
+        case .object: return json.objectValue.map(FieldValue.object)
+        case .array: return json.arrayValue.map(FieldValue.array)
+        case .polygon:
+            return json.arrayValue.map { points in
+                .polygon(points.map { ($0.arrayValue ?? []).compactMap(\.numberValue) })
+            }
+        default: return nil
         }
-    }
-
-    private static func point(_ json: JSONValue) -> [Double] {
-        (json.arrayValue ?? []).compactMap(\.numberValue)
     }
 }
 

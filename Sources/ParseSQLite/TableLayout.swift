@@ -7,9 +7,12 @@ import SQLite
 /// column found is quoted by the one function that quotes.
 struct TableLayout: Sendable {
     let schema: ClassSchema
+    /// As SQLite knows it.
+    let tableName: String
     /// Quoted, ready for SQL.
     let table: String
     private let columns: [String: Column]
+    private let relations: [String: Relation]
     /// What a select of whole rows lists, and how each value is read.
     let selection: RowSelection
 
@@ -17,38 +20,90 @@ struct TableLayout: Sendable {
     struct Column: Sendable {
         let field: String
         let type: FieldType
-        /// Quoted names: one, or latitude and longitude.
+        /// Among the fields of the class.
+        let position: Int
+        /// Quoted names behind that of the table: one, or latitude and longitude. What stands in another table's
+        /// scope, and what SQLite's own functions name, is never taken for it.
         let names: [String]
+        /// Quoted names alone, as an assignment wants them.
+        let bareNames: [String]
 
         var name: String {
             names[0]
         }
     }
 
-    init(schema: ClassSchema, tableName: String, columnNames: [String: String]) {
+    /// The table that holds the links of a relation field.
+    struct Relation: Sendable {
+        let targetClass: String
+        /// Quoted.
+        let table: String
+    }
+
+    init(schema: ClassSchema, tableName: String, storedNames: [String: String]) {
         self.schema = schema
-        table = SQLiteIdentifier.quoted(tableName)
+        self.tableName = tableName
+        let table = SQLiteIdentifier.quoted(tableName)
+        self.table = table
         var columns: [String: Column] = [:]
+        var relations: [String: Relation] = [:]
         var stored: [Column] = []
-        for field in schema.fieldNames {
-            guard let type = schema.type(of: field), type != .acl, let base = columnNames[field],
+        for (position, field) in schema.fieldNames.enumerated() {
+            guard let type = schema.type(of: field), type != .acl, let name = storedNames[field],
                 !SystemClasses.isVirtual(field, of: schema.className)
             else { continue }
+            if case .relation(let target) = type {
+                relations[field] = Relation(targetClass: target, table: SQLiteIdentifier.quoted(name))
+                continue
+            }
+            let bareNames = type.columnNames(name).map(SQLiteIdentifier.quoted)
             let column = Column(
                 field: field,
                 type: type,
-                names: type.columnNames(base).map(SQLiteIdentifier.quoted)
+                position: position,
+                names: bareNames.map { "\(table).\($0)" },
+                bareNames: bareNames
             )
             columns[field] = column
             if !CommonColumn.fields.contains(field) { stored.append(column) }
         }
         self.columns = columns
-        selection = RowSelection(columns: stored, hidden: HiddenField.names(of: schema.className))
+        self.relations = relations
+        selection = RowSelection(
+            table: table,
+            columns: stored,
+            hidden: HiddenField.names(of: schema.className)
+        )
     }
 
     /// `nil` for a field that the class does not have, or that no column holds.
     func column(_ field: String) -> Column? {
         columns[field]
+    }
+
+    /// `nil` for a field that is no relation.
+    func relation(_ field: String) -> Relation? {
+        relations[field]
+    }
+
+    /// The quoted column with the folded form of a field that is unique without regard to case.
+    func keyColumn(of field: String) -> String? {
+        guard schema.className == SystemClasses.user else { return nil }
+        switch field {
+        case "username": return SQLiteIdentifier.quoted(CommonColumn.usernameKey)
+        case "email": return SQLiteIdentifier.quoted(CommonColumn.emailKey)
+        default: return nil
+        }
+    }
+
+    /// A column that every table has, or a hidden one of this class.
+    func own(_ column: String) -> String {
+        "\(table).\(SQLiteIdentifier.quoted(column))"
+    }
+
+    /// The number of the row: the order of insertion.
+    var rowNumber: String {
+        table + ".rowid"
     }
 }
 
@@ -62,6 +117,8 @@ enum CommonColumn {
     static let writers = "_writers"
     /// The fields that hold an explicit null, as a ``KeyList``; NULL in nearly every row.
     static let nulls = "_nulls"
+    /// Not less than the size of the fields; NULL when it is not known.
+    static let size = "_size"
     /// Of a user: name and address without regard to case.
     static let usernameKey = "_username_key"
     static let emailKey = "_email_key"
@@ -70,12 +127,16 @@ enum CommonColumn {
 }
 
 extension FieldType {
-    /// The columns of a field whose column is called so.
-    fileprivate func columnNames(_ base: String) -> [String] {
-        self == .geoPoint ? [base + "~latitude", base + "~longitude"] : [base]
+    /// The columns of a field whose column is called so; none for a relation.
+    func columnNames(_ base: String) -> [String] {
+        switch self {
+        case .geoPoint: [base + "~latitude", base + "~longitude"]
+        case .relation, .acl: []
+        default: [base]
+        }
     }
 
-    /// Declarations of the columns, unquoted names with their affinity.
+    /// Declarations of the columns, quoted names with their affinity.
     func columnDeclarations(_ base: String) -> [String] {
         let affinity =
             switch self {

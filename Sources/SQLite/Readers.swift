@@ -11,6 +11,7 @@ final class Readers: Sendable {
 
     init(
         writer: Writer,
+        threads: Int,
         configuration: SQLiteDatabaseConfiguration,
         open: @escaping @Sendable () throws -> SQLiteConnection
     ) {
@@ -18,7 +19,7 @@ final class Readers: Sendable {
         self.open = open
         queue = WorkQueue(
             limit: configuration.readQueueLimit,
-            threadLimit: max(1, configuration.readers),
+            threadLimit: max(1, threads),
             idleTimeout: configuration.idleTimeout
         )
     }

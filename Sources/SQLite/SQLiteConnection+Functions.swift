@@ -27,6 +27,17 @@ package struct SQLiteArguments: ~Copyable {
         }
     }
 
+    /// The object that a parameter brought; `nil` for any other argument, and for an object of another type.
+    package func object<T: AnyObject>(_ index: Int, as type: T.Type) -> T? {
+        guard let pointer = sqlite3_value_pointer(argument(index), SQLiteObject.tag) else { return nil }
+        // SAFETY: the tag says what it is, and the parameter holds it while the statement runs.
+        return Unmanaged<SQLiteObject>.fromOpaque(pointer).takeUnretainedValue().value as? T
+    }
+
+    package func double(_ index: Int) -> Double { sqlite3_value_double(argument(index)) }
+
+    package func int64(_ index: Int) -> Int64 { sqlite3_value_int64(argument(index)) }
+
     package func isNull(_ index: Int) -> Bool { sqlite3_value_type(argument(index)) == SQLITE_NULL }
 
     /// Lends the UTF-8 bytes of a text without copying them, other kinds converted; `nil` for NULL.
@@ -48,8 +59,8 @@ extension SQLiteConnection {
     ///
     /// `REGEXP` is written `a REGEXP b` and calls `regexp(b, a)`. The function may be used in indexes when
     /// it always gives the same result for the same arguments (`isDeterministic`); it cannot be called from
-    /// views and triggers of a schema that somebody else wrote. An error makes the statement fail with the
-    /// error's description.
+    /// views and triggers of a schema that somebody else wrote. An error makes the statement fail, and
+    /// is the ``SQLiteError/cause`` of what the statement throws.
     ///
     /// - Throws: ``SQLiteError`` when the name is too long or statements are running.
     package func addFunction(
@@ -61,7 +72,7 @@ extension SQLiteConnection {
         guard let handle else { throw .closed }
         let flags = SQLITE_UTF8 | (isDeterministic ? SQLITE_DETERMINISTIC : 0)
         // SAFETY: SQLite releases the box with the last argument, also when the registration fails.
-        let box = Unmanaged.passRetained(FunctionBox(body))
+        let box = Unmanaged.passRetained(FunctionBox(body, failure))
         let code = sqlite3_create_function_v2(
             handle,
             name,
@@ -75,7 +86,8 @@ extension SQLiteConnection {
                 do {
                     setResult(try box.body(arguments), context)
                 } catch {
-                    sqlite3_result_error(context, "\(error)", -1)
+                    box.failure.keep(error)
+                    sqlite3_result_error(context, "a function failed", -1)
                 }
             },
             nil,
@@ -115,7 +127,26 @@ extension SQLiteConnection {
 
 private final class FunctionBox {
     let body: (borrowing SQLiteArguments) throws -> SQLiteValue
-    init(_ body: @escaping (borrowing SQLiteArguments) throws -> SQLiteValue) { self.body = body }
+    let failure: FunctionFailure
+
+    init(_ body: @escaping (borrowing SQLiteArguments) throws -> SQLiteValue, _ failure: FunctionFailure) {
+        self.body = body
+        self.failure = failure
+    }
+}
+
+/// What a function of a connection threw last, until the statement that called it has thrown.
+final class FunctionFailure {
+    private var error: (any Error)?
+
+    func keep(_ error: any Error) {
+        self.error = error
+    }
+
+    func take() -> (any Error)? {
+        defer { error = nil }
+        return error
+    }
 }
 
 private final class DeadlineBox {
@@ -125,7 +156,7 @@ private final class DeadlineBox {
 
 private func setResult(_ value: SQLiteValue, _ context: OpaquePointer?) {
     switch value {
-    case .null: sqlite3_result_null(context)
+    case .null, .object: sqlite3_result_null(context)
     case .integer(let number): sqlite3_result_int64(context, number)
     case .real(let number): sqlite3_result_double(context, number)
     case .text(var text):

@@ -24,6 +24,7 @@ package final class SQLiteConnection {
     // SAFETY: owned by this object; nil once closed.
     private(set) var handle: OpaquePointer?
     private var cache: StatementCache
+    let failure = FunctionFailure()
 
     /// Opens the file.
     ///
@@ -158,7 +159,7 @@ package final class SQLiteConnection {
         let handle = try openHandle(nil)
         let cached = cache.statement(for: sql)
         if let cached, !cached.isInUse, sqlite3_stmt_busy(cached.handle) == 0 { return cached }
-        let statement = try Self.prepare(sql, handle, persistent: cached == nil)
+        let statement = try prepare(sql, handle, persistent: cached == nil)
         if cached == nil { cache.insert(statement) }
         return statement
     }
@@ -194,7 +195,7 @@ package final class SQLiteConnection {
         return handle
     }
 
-    private static func prepare(
+    private func prepare(
         _ sql: String,
         _ handle: OpaquePointer,
         persistent: Bool
@@ -209,7 +210,7 @@ package final class SQLiteConnection {
         }
         guard code == SQLITE_OK else { throw SQLiteError(code: code, connection: handle, statement: sql) }
         guard let statement else { throw .misuse("there is no statement in the text", statement: sql) }
-        let result = SQLiteStatement(handle: statement, sql: sql)
+        let result = SQLiteStatement(handle: statement, sql: sql, failure: failure)
         guard rest.utf8.allSatisfy({ [0x20, 0x09, 0x0a, 0x0d, 0x3b].contains($0) }) else {
             throw .misuse("only one statement is allowed here", statement: sql)
         }

@@ -9,6 +9,9 @@ import Synchronization
 package final class SQLiteDatabase: Sendable {
     private let writer: Writer
     private let readers: Readers
+    /// For queries that were too long for the others.
+    private let patientReaders: Readers
+    private let quickTime: Duration
     private let checkpointer: Checkpointer
     private let finished = Monitor(ClosingState.open)
 
@@ -34,14 +37,26 @@ package final class SQLiteDatabase: Sendable {
             checkpointer: checkpointer,
             configuration: configuration
         )
-        readers = Readers(writer: writer, configuration: configuration) {
-            try Self.openReader(path, configuration)
-        }
+        let open: @Sendable () throws -> SQLiteConnection = { try Self.openReader(path, configuration) }
+        readers = Readers(
+            writer: writer,
+            threads: configuration.readers,
+            configuration: configuration,
+            open: open
+        )
+        patientReaders = Readers(
+            writer: writer,
+            threads: configuration.patientReaders,
+            configuration: configuration,
+            open: open
+        )
+        quickTime = configuration.quickTime
     }
 
     deinit {
         // The threads end on their own; the last connection to close empties the log.
         readers.close()
+        patientReaders.close()
         writer.close()
         checkpointer.close()
     }
@@ -75,6 +90,29 @@ package final class SQLiteDatabase: Sendable {
         try await Operation.run(body) { readers.append($0) }
     }
 
+    /// Runs `body` as ``read(_:)`` does, where it may take long, without holding up short reads.
+    ///
+    /// What is not done within ``SQLiteDatabaseConfiguration/quickTime`` is stopped and begun anew on a thread for
+    /// long queries. So the body may run twice, and nothing it did the first time may remain.
+    ///
+    /// - Throws: As ``read(_:)``, and an error that ``SQLiteError/isInterrupted`` when the time limit has passed.
+    package func query<T: Sendable>(
+        timeLimit: Duration,
+        _ body: @escaping @Sendable (SQLiteConnection) throws -> T
+    ) async throws -> T {
+        let quickTime = quickTime
+        do {
+            return try await read { connection in
+                try connection.withTimeLimit(min(quickTime, timeLimit)) { try body(connection) }
+            }
+        } catch let error as SQLiteError where error.isInterrupted && quickTime < timeLimit {
+            return try await Operation.run(
+                { connection in try connection.withTimeLimit(timeLimit) { try body(connection) } },
+                enqueue: { patientReaders.append($0) }
+            )
+        }
+    }
+
     /// How many transactions have been committed since the database was opened.
     package var commitCount: UInt64 { writer.generation.load(ordering: .acquiring) }
 
@@ -82,7 +120,7 @@ package final class SQLiteDatabase: Sendable {
     package var waitingWrites: Int { writer.waitingCount }
 
     /// How many reads wait for a reader.
-    package var waitingReads: Int { readers.waitingCount }
+    package var waitingReads: Int { readers.waitingCount + patientReaders.waitingCount }
 
     /// Finishes what is queued, empties the write-ahead log and closes the file.
     ///
@@ -114,8 +152,10 @@ package final class SQLiteDatabase: Sendable {
             return
         }
         readers.close()
+        patientReaders.close()
         writer.close()
         readers.waitUntilFinished()
+        patientReaders.waitUntilFinished()
         writer.waitUntilFinished()
         checkpointer.close()
         checkpointer.waitUntilFinished()

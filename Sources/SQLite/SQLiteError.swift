@@ -16,6 +16,8 @@ package struct SQLiteError: Error, Sendable, Hashable {
     package let statement: String?
     /// The `errno` behind an I/O error, else 0.
     package let systemErrorNumber: Int32
+    /// What a function that the statement called threw; does not count for equality.
+    package var cause: (any Error)?
 
     package init(code: Int32, message: String, statement: String? = nil, systemErrorNumber: Int32 = 0) {
         self.code = code
@@ -48,6 +50,18 @@ package struct SQLiteError: Error, Sendable, Hashable {
     /// A wrong call that SQLite would not have noticed.
     static func misuse(_ message: String, statement: String?) -> SQLiteError {
         SQLiteError(code: SQLITE_MISUSE, message: message, statement: statement)
+    }
+}
+
+extension SQLiteError {
+    package static func == (left: SQLiteError, right: SQLiteError) -> Bool {
+        left.code == right.code && left.message == right.message && left.statement == right.statement
+            && left.systemErrorNumber == right.systemErrorNumber
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(message)
     }
 }
 
@@ -97,6 +111,15 @@ extension SQLiteError {
         }
         return columns
     }
+
+    /// The table of the violated unique constraint; `nil` when ``uniqueColumns`` is empty.
+    package var uniqueTable: String? {
+        guard let detail = uniqueDetail, uniqueIndex == nil else { return nil }
+        return detail.firstIndex(of: ".").map { String(detail[..<$0]) }
+    }
+
+    /// Whether the statement was wrong: it names a table or column that is not there (any more), for example.
+    package var isWrongStatement: Bool { code == SQLITE_ERROR && cause == nil }
 
     /// The name of the violated unique index when it is one on expressions, which SQLite names instead
     /// of columns.

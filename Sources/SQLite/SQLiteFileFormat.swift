@@ -20,10 +20,16 @@ package struct SQLiteFileFormat: Sendable {
 
     /// Makes the tables of an empty file, and checks the mark of any other, in one transaction.
     ///
+    /// In a file of an earlier version `upgrade`, which gets the version found, brings the tables to this one.
+    ///
     /// The file is in WAL mode afterwards, and every commit is on disk.
     ///
-    /// - Throws: ``Mismatch``, ``SQLiteError``, and what `create` throws.
-    package func prepare(_ connection: SQLiteConnection, create: () throws -> Void) throws {
+    /// - Throws: ``Mismatch``, ``SQLiteError``, and what `create` and `upgrade` throw.
+    package func prepare(
+        _ connection: SQLiteConnection,
+        create: () throws -> Void,
+        upgrade: (Int64) throws -> Void = { _ in }
+    ) throws {
         try connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL")
         try connection.transaction {
             let mark = try connection.first("PRAGMA application_id") { $0.int64(0) } ?? 0
@@ -37,6 +43,9 @@ package struct SQLiteFileFormat: Sendable {
             }
             guard mark == applicationID else { throw Mismatch.foreign }
             guard found <= version else { throw Mismatch.later }
+            guard found < version else { return }
+            try upgrade(found)
+            try connection.execute("PRAGMA user_version=\(version)")
         }
     }
 }

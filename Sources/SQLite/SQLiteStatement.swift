@@ -6,12 +6,15 @@ package final class SQLiteStatement {
     // SAFETY: owned by this object, finalised in `deinit` only. `sqlite3_close_v2` keeps the connection
     // alive for as long as statements of it exist.
     let handle: OpaquePointer
+    /// Where functions of the connection leave what they threw.
+    private let failure: FunctionFailure
     /// Someone is between binding and resetting, so the cache must not hand the statement out again.
     var isInUse = false
 
-    init(handle: OpaquePointer, sql: String) {
+    init(handle: OpaquePointer, sql: String, failure: FunctionFailure) {
         self.handle = handle
         self.sql = sql
+        self.failure = failure
     }
 
     deinit { sqlite3_finalize(handle) }
@@ -58,7 +61,9 @@ package final class SQLiteStatement {
     }
 
     private func error(_ code: Int32) -> SQLiteError {
-        SQLiteError(code: code, connection: sqlite3_db_handle(handle), statement: sql)
+        var error = SQLiteError(code: code, connection: sqlite3_db_handle(handle), statement: sql)
+        error.cause = failure.take()
+        return error
     }
 
     private func bind(_ value: SQLiteValue, at position: Int32) -> Int32 {
@@ -90,6 +95,16 @@ package final class SQLiteStatement {
             guard !bytes.isEmpty else { return sqlite3_bind_zeroblob(handle, position, 0) }
             return bytes.withUnsafeBytes {
                 sqlite3_bind_blob64(handle, position, $0.baseAddress, sqlite3_uint64($0.count), transient)
+            }
+        case .object(let object):
+            // SAFETY: SQLite releases it when the parameter is set anew, also when binding fails.
+            return sqlite3_bind_pointer(
+                handle,
+                position,
+                Unmanaged.passRetained(object).toOpaque(),
+                SQLiteObject.tag
+            ) { pointer in
+                if let pointer { Unmanaged<SQLiteObject>.fromOpaque(pointer).release() }
             }
         }
     }

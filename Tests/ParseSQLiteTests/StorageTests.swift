@@ -335,7 +335,7 @@ final class TestDatabase: Sendable {
         #expect(throws: StorageError.self) { try open("CREATE TABLE t (a)", "foreign") }
         #expect(throws: StorageError.self) { try open("PRAGMA application_id=1", "marked") }
         #expect(throws: StorageError.self) {
-            try open("PRAGMA application_id=1299346481; PRAGMA user_version=2; CREATE TABLE t (a)", "later")
+            try open("PRAGMA application_id=1299346481; PRAGMA user_version=3; CREATE TABLE t (a)", "later")
         }
         #expect(throws: StorageError.self) { try SQLiteAppStorage(path: folder.path + "/none/app.db") }
         #expect(throws: Never.self) { try open("PRAGMA user_version=0", "empty") }

@@ -132,6 +132,8 @@ package struct RowUpdate: Sendable {
     package var updatedAt: Timestamp?
     /// Whether a write that matches no row fails with ``StorageError/noMatch(step:)``.
     package var mustMatch: Bool
+    /// Whether the outcome has to have the rows; without them a write may cost a third less.
+    package var returnsRow: Bool
 
     package init(
         className: String,
@@ -141,7 +143,8 @@ package struct RowUpdate: Sendable {
         hidden: [String: FieldValue?] = [:],
         acl: AccessControlList? = nil,
         updatedAt: Timestamp? = nil,
-        mustMatch: Bool = true
+        mustMatch: Bool = true,
+        returnsRow: Bool = true
     ) {
         self.className = className
         self.predicate = predicate
@@ -151,6 +154,7 @@ package struct RowUpdate: Sendable {
         self.acl = acl
         self.updatedAt = updatedAt
         self.mustMatch = mustMatch
+        self.returnsRow = returnsRow
     }
 }
 
@@ -219,7 +223,7 @@ package struct RelationLink: Sendable, Hashable {
 
 /// What the steps of a plan did, by their position.
 package struct WriteOutcome: Sendable {
-    /// The rows that each update left behind; empty for other steps.
+    /// The rows that each update left behind; empty for other steps, and may be for updates that want no rows.
     package var updatedRows: [[StoredRow]]
     /// How many rows each step touched.
     package var counts: [Int]

@@ -85,14 +85,16 @@ package struct RowOrder: Sendable {
 }
 
 /// A value as it counts in an order.
-struct SortValue: Comparable, Sendable {
-    enum Rank: Int, Sendable {
+///
+/// Of two, the one with the lower rank comes first, then the one with the lower number, then with the lower text.
+package struct SortValue: Comparable, Sendable {
+    package enum Rank: Int, Sendable {
         case null, number, text, object, bool, date
     }
 
-    let rank: Rank
-    let number: Double
-    let text: String
+    package let rank: Rank
+    package let number: Double
+    package let text: String
 
     init(rank: Rank, number: Double = 0, text: String = "") {
         self.rank = rank
@@ -114,7 +116,7 @@ struct SortValue: Comparable, Sendable {
     }
 
     /// The value of a path: the lowest or highest of all that are there, elements of arrays among them.
-    init(_ values: [FieldValue?], isDescending: Bool) {
+    package init(_ values: [FieldValue?], isDescending: Bool) {
         let all = values.flatMap { value -> [SortValue] in
             guard case .array(let elements) = value else { return [SortValue(value ?? .null)] }
             return elements.map { SortValue(FieldValue(stored: $0)) }
@@ -122,13 +124,13 @@ struct SortValue: Comparable, Sendable {
         self = (isDescending ? all.max() : all.min()) ?? SortValue(rank: .null)
     }
 
-    static func < (left: SortValue, right: SortValue) -> Bool {
+    package static func < (left: SortValue, right: SortValue) -> Bool {
         if left.rank != right.rank { return left.rank.rawValue < right.rank.rawValue }
         if left.number != right.number { return left.number < right.number }
         return ByteOrder(left.text) < ByteOrder(right.text)
     }
 
-    static func == (left: SortValue, right: SortValue) -> Bool {
+    package static func == (left: SortValue, right: SortValue) -> Bool {
         left.rank == right.rank && left.number == right.number
             && ByteOrder(left.text) == ByteOrder(right.text)
     }
