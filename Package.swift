@@ -109,6 +109,18 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),
+        .target(
+            name: "StorageTestSupport",
+            dependencies: ["ParseCore", "ParseWire", "JSON"],
+            path: "Tests/StorageTestSupport",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "StorageWorkload",
+            dependencies: ["ParseSQLite", "ParseCore", "ParseWire", "JSON"],
+            path: "Tests/StorageWorkload",
+            swiftSettings: settings
+        ),
         tests("JSONTests", ["JSON"]),
         tests("LoggingTests", ["Logging", "JSON"]),
         tests("EventLoopTests", ["EventLoop"]),
@@ -128,7 +140,11 @@ let package = Package(
         ),
         tests(
             "ParseSQLiteTests",
-            ["ParseSQLite", "ParseCore", "ParseWire", "JSON", "SQLite", "TestSupport"]
+            [
+                "ParseSQLite", "ParseCore", "ParseWire", "JSON", "SQLite", "TestSupport",
+                "StorageTestSupport",
+                "StorageWorkload",
+            ]
         ),
         tests(
             "ParseRESTTests",
