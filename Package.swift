@@ -60,6 +60,7 @@ let package = Package(
         // Parse.
         library("ParseWire", ["JSON"]),
         library("ParseCore", ["JSON", "ParseWire", "Cryptography", "Logging", "Locking"]),
+        library("FileStorage", ["ParseCore", "ParseWire", "JSON", "EventLoop", "Cryptography", "Locking"]),
         library("ParseSQLite", ["ParseCore", "ParseWire", "JSON", "SQLite", "Cryptography", "Locking"]),
         library(
             "ParseREST",
@@ -70,7 +71,7 @@ let package = Package(
         library(
             "Martlet",
             [
-                "ParseREST", "ParseSQLite", "ParseCore", "ParseWire", "JSON", "HTTP", "EventLoop", "SQLite",
+                "ParseREST", "ParseSQLite", "FileStorage", "ParseCore", "ParseWire", "JSON", "HTTP", "EventLoop", "SQLite",
                 "Cryptography", "Logging", "Locking",
             ]
         ),
@@ -112,9 +113,13 @@ let package = Package(
             ["ParseSQLite", "ParseCore", "ParseWire", "JSON", "SQLite", "TestSupport"]
         ),
         tests(
+            "FileStorageTests",
+            ["FileStorage", "ParseCore", "JSON", "Locking", "TestSupport"]
+        ),
+        tests(
             "ParseRESTTests",
             [
-                "ParseREST", "ParseCore", "ParseSQLite", "ParseWire", "JSON", "HTTP", "Cryptography",
+                "ParseREST", "ParseCore", "ParseSQLite", "FileStorage", "ParseWire", "JSON", "HTTP", "Cryptography",
                 "TestSupport",
             ]
         ),
