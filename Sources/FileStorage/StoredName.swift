@@ -11,6 +11,8 @@ enum StoredName {
     private static let keptOfLongName = 100
 
     static func encode(_ name: String) -> String {
+        // No encoding of another name is this short and ends so.
+        if name.isEmpty { return "_" }
         var bytes: [UInt8] = []
         for byte in name.utf8 {
             if isPlain(byte) || byte == UInt8(ascii: ".") && !bytes.isEmpty {
