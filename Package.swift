@@ -71,7 +71,8 @@ let package = Package(
         library(
             "Martlet",
             [
-                "ParseREST", "ParseSQLite", "FileStorage", "ParseCore", "ParseWire", "JSON", "HTTP", "EventLoop", "SQLite",
+                "ParseREST", "ParseSQLite", "FileStorage", "ParseCore", "ParseWire", "JSON", "HTTP",
+                "EventLoop", "SQLite",
                 "Cryptography", "Logging", "Locking",
             ]
         ),
@@ -97,7 +98,7 @@ let package = Package(
         tests("JSONTests", ["JSON"]),
         tests("LoggingTests", ["Logging", "JSON"]),
         tests("EventLoopTests", ["EventLoop"]),
-        tests("HTTPTests", ["HTTP", "EventLoop"]),
+        tests("HTTPTests", ["HTTP", "EventLoop", "Locking"]),
         tests("SQLiteTests", ["SQLite", "Locking"]),
         tests("CryptographyTests", ["Cryptography", "Locking"]),
         tests("ParseWireTests", ["ParseWire"]),
@@ -119,7 +120,8 @@ let package = Package(
         tests(
             "ParseRESTTests",
             [
-                "ParseREST", "ParseCore", "ParseSQLite", "FileStorage", "ParseWire", "JSON", "HTTP", "Cryptography",
+                "ParseREST", "ParseCore", "ParseSQLite", "FileStorage", "ParseWire", "JSON", "HTTP",
+                "Cryptography", "Locking", "Logging",
                 "TestSupport",
             ]
         ),

@@ -88,7 +88,9 @@ enum Disk {
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             // SAFETY: `filled` counts the bytes that the system has written from the start of the buffer.
             while filled < count {
-                let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
+                let rest = UnsafeMutableRawBufferPointer(
+                    rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...]
+                )
                 let got = pread(descriptor, rest.baseAddress, count - filled, off_t(offset + filled))
                 if got < 0, errno == EINTR { continue }
                 if got < 0 { problem = failure("read") }

@@ -25,7 +25,9 @@ package final class LocalFileStore: FileStore {
     /// Two writers of one name take turns in moving their two files.
     private let turns = (0..<64).map { _ in Locked(()) }
 
-    /// Opens the store, and makes its folder when there is none. Blocks.
+    /// Opens the store, and makes its folder when there is none.
+    ///
+    /// Blocks while it looks for what a crash has left.
     ///
     /// - Parameters:
     ///   - root: The folder; no other process may have the store open.
@@ -96,7 +98,9 @@ package final class LocalFileStore: FileStore {
         }
     }
 
-    /// Deletes all files of an app. Blocks; may be called while another process has the store open.
+    /// Deletes all files of an app.
+    ///
+    /// Blocks; may be called while another process has the store open.
     ///
     /// - Throws: ``FileStoreError``.
     package static func removeFiles(ofApp appID: String, root: String) throws(FileStoreError) {
@@ -118,7 +122,9 @@ package final class LocalFileStore: FileStore {
     private func put(_ temporary: TemporaryFile, _ attributes: FileAttributes, at place: Place) throws {
         var about: TemporaryFile?
         if !attributes.isEmpty {
-            let json: JSONValue = ["metadata": .object(attributes.metadata), "tags": .object(attributes.tags)]
+            let json: JSONValue = [
+                "metadata": .object(attributes.metadata), "tags": .object(attributes.tags),
+            ]
             let file = try TemporaryFile(in: incoming)
             try file.append(json.serialized())
             try file.finish()

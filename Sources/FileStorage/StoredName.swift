@@ -11,7 +11,7 @@ enum StoredName {
     private static let keptOfLongName = 100
 
     static func encode(_ name: String) -> String {
-        // No encoding of another name is this short and ends so.
+        // No other name is written so.
         if name.isEmpty { return "_" }
         var bytes: [UInt8] = []
         for byte in name.utf8 {

@@ -8,7 +8,9 @@ package struct HTTPBodyProducer: Sendable {
     ///
     /// The body then goes out in chunks, or, for HTTP/1.0, ends with the connection.
     package let length: Int?
-    /// The next chunk; `nil` at the end. An error cuts the connection, since the status has been sent.
+    /// The next chunk; `nil` at the end.
+    ///
+    /// An error cuts the connection, since the status has been sent.
     package let next: @Sendable () async throws -> [UInt8]?
 
     /// - Parameters:

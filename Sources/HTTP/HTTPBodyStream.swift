@@ -37,7 +37,9 @@ package final class HTTPBodyStream: Sendable {
         state = Locked(State(onDemand: onDemand))
     }
 
-    /// The bytes that have come since the last call, at least one; waits for some. `nil` at the end of the body.
+    /// The bytes that have come since the last call, at least one; `nil` at the end of the body.
+    ///
+    /// Waits while there are none.
     ///
     /// - Throws: ``HTTPFailure`` when the body does not come whole: it is over its limit, malformed, too slow, or
     ///   the client is gone. Nothing follows then.

@@ -39,7 +39,8 @@ struct HTTPResponseEncoder {
         return false
     }
 
-    private static func appendFraming(of response: HTTPResponse, _ isChunked: Bool, to output: inout [UInt8]) {
+    private static func appendFraming(of response: HTTPResponse, _ isChunked: Bool, to output: inout [UInt8])
+    {
         if isChunked { return output.append("Transfer-Encoding: chunked\r\n") }
         // Without a length and without chunks the body ends with the connection.
         guard let length = response.producer.map(\.length) ?? response.body.count else { return }

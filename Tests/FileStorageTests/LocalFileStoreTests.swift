@@ -53,11 +53,15 @@ import Testing
 
     /// Names that could lead out of the folder, into each other, or to what belongs to another file.
     private static let names = [
-        "", ".", "..", "../a", "../../a", "/etc/passwd", "a/b", "a", "A", "aA", "Aa", "a%2Fb", "%2e%2e", "a\0b",
-        "a\0", "a.", "a ", " a", "a\\b", "a:b", "con", "nul.txt", "+incoming", "a+about", "+about", ".a", "~", "a~",
-        "e\u{301}", "\u{e9}", "\u{212b}", "\u{c5}", "\u{130}", "i", "_61", "_", "__", "\u{ff0e}\u{ff0e}/a", "-rf",
+        "", ".", "..", "../a", "../../a", "/etc/passwd", "a/b", "a", "A", "aA", "Aa", "a%2Fb", "%2e%2e",
+        "a\0b",
+        "a\0", "a.", "a ", " a", "a\\b", "a:b", "con", "nul.txt", "+incoming", "a+about", "+about", ".a", "~",
+        "a~",
+        "e\u{301}", "\u{e9}", "\u{212b}", "\u{c5}", "\u{130}", "i", "_61", "_", "__", "\u{ff0e}\u{ff0e}/a",
+        "-rf",
         "*", "?", "\n", "\u{202e}a", String(repeating: "a", count: 199), String(repeating: "a", count: 200),
-        String(repeating: "a", count: 201), String(repeating: "a", count: 5000), String(repeating: "A", count: 67),
+        String(repeating: "a", count: 201), String(repeating: "a", count: 5000),
+        String(repeating: "A", count: 67),
         String(repeating: "A", count: 66), String(repeating: "A", count: 300),
         String(repeating: "A", count: 299) + "B",
     ]
@@ -65,7 +69,11 @@ import Testing
     @Test func `no name leads out of the folder or to another file`() async throws {
         let store = try TestStore()
         for (number, name) in Self.names.enumerated() {
-            try await store.save(name, ["\(number)"], FileAttributes(metadata: ["n": .number(Double(number))]))
+            try await store.save(
+                name,
+                ["\(number)"],
+                FileAttributes(metadata: ["n": .number(Double(number))])
+            )
         }
         for (number, name) in Self.names.enumerated() {
             #expect(try await store.text(name) == "\(number)", "\(name.debugDescription)")
@@ -84,7 +92,10 @@ import Testing
 
     @Test func `no id of an app leads to another app`() async throws {
         let store = try TestStore()
-        let ids = ["app", "APP", "App", "../app", "app/..", "..", "", "+incoming", "a/b", String(repeating: "A", count: 80)]
+        let ids = [
+            "app", "APP", "App", "../app", "app/..", "..", "", "+incoming", "a/b",
+            String(repeating: "A", count: 80),
+        ]
         for id in ids { try await store.save("f", [id + "!"], app: id) }
         for id in ids { #expect(try await store.text("f", app: id) == id + "!") }
         #expect(store.paths.count == ids.count)
@@ -127,7 +138,11 @@ import Testing
         let parts = Locked(3)
         await #expect(throws: Cut.self) {
             let file = NewFile(attributes: FileAttributes(metadata: ["a": 1])) {
-                guard parts.withLock({ $0 -= 1; return $0 }) > 0 else { throw Cut() }
+                guard
+                    parts.withLock({
+                        $0 -= 1; return $0
+                    }) > 0
+                else { throw Cut() }
                 return Array("new".utf8)
             }
             try await store.files.save(file, named: "a", ofApp: "app")
@@ -164,7 +179,10 @@ import Testing
                         let part = String(repeating: "\(writer % 10)", count: 1000)
                         let said: JSONObject = writer == 0 ? [:] : ["writer": .number(Double(writer))]
                         try await store.save(
-                            "same", (0..<8).map { _ in part }, FileAttributes(metadata: said))
+                            "same",
+                            (0..<8).map { _ in part },
+                            FileAttributes(metadata: said)
+                        )
                     }
                 }
                 try await group.waitForAll()

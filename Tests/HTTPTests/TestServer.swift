@@ -1,5 +1,6 @@
 import EventLoop
 import HTTP
+import Locking
 import Synchronization
 
 /// Endpoints that tests need, and what they saw.
@@ -101,7 +102,7 @@ final class TestHandler: HTTPHandler {
         let size = parts.first.flatMap { Int($0) } ?? 0
         let fails = parts.contains("fails")
         let length: Int? = parts.contains("chunked") ? nil : size + (parts.contains("short") ? 1 : 0)
-        let sent = Mutex(0)
+        let sent = Locked(0)
         let token = Token { [self] in note("released") }
         var response = HTTPResponse(status: 200)
         response.producer = HTTPBodyProducer(length: length) { [self] in

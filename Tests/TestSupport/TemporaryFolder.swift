@@ -31,7 +31,8 @@ package final class TemporaryFolder: Sendable {
         var isFolder: ObjCBool = false
         let all = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
         return all.sorted().filter {
-            FileManager.default.fileExists(atPath: path + "/" + $0, isDirectory: &isFolder) && !isFolder.boolValue
+            FileManager.default.fileExists(atPath: path + "/" + $0, isDirectory: &isFolder)
+                && !isFolder.boolValue
         }
     }
 }

@@ -351,7 +351,8 @@ extension OptionValue {
     }
 
     /// Members that are not given stay as they were.
-    fileprivate func fileUpload(over present: FileUploadPolicy) throws(ConfigurationError) -> FileUploadPolicy {
+    fileprivate func fileUpload(over present: FileUploadPolicy) throws(ConfigurationError) -> FileUploadPolicy
+    {
         guard let object = json.objectValue else { throw error("an object") }
         var policy = present
         for member in object {

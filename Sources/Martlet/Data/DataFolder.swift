@@ -101,7 +101,9 @@ package struct DataFolder: Sendable, Hashable {
         guard let names = Self.names(in: path) else {
             throw ConfigurationError("The data folder \(path) cannot be read: \(Self.reason(errno)).")
         }
-        let foreign = names.filter { !$0.hasPrefix("martlet.") && $0 != "apps" && $0 != "files" && $0 != "lost+found" }
+        let foreign = names.filter {
+            !$0.hasPrefix("martlet.") && $0 != "apps" && $0 != "files" && $0 != "lost+found"
+        }
         guard names.contains("martlet.db") || foreign.isEmpty else {
             throw ConfigurationError(
                 "The folder \(path) is no data folder of martlet: it holds \(foreign.sorted()[0]) and no martlet.db."

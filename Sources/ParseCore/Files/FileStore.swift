@@ -34,8 +34,10 @@ package struct NewFile: Sendable {
     package var content: @Sendable () async throws -> [UInt8]?
     package var attributes: FileAttributes
 
-    package init(attributes: FileAttributes = FileAttributes(), content: @escaping @Sendable () async throws -> [UInt8]?)
-    {
+    package init(
+        attributes: FileAttributes = FileAttributes(),
+        content: @escaping @Sendable () async throws -> [UInt8]?
+    ) {
         self.attributes = attributes
         self.content = content
     }

@@ -78,7 +78,10 @@ struct FileDownload {
         return HTTPBodyProducer(length: range.count) { [file] in
             let start = next.withLock { $0 }
             guard start < range.upperBound else { return nil }
-            let bytes = try await file.read(from: start, count: min(Self.chunkBytes, range.upperBound - start))
+            let bytes = try await file.read(
+                from: start,
+                count: min(Self.chunkBytes, range.upperBound - start)
+            )
             // A file that somebody cut short meanwhile must not look whole: the length was promised.
             guard !bytes.isEmpty else { throw CancellationError() }
             next.withLock { $0 += bytes.count }

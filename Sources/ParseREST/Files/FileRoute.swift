@@ -12,10 +12,7 @@ enum FileRoute: Equatable {
     case metadata(appID: String?, name: String?)
     case delete(name: String?)
 
-    /// - Parameters:
-    ///   - method: As sent.
-    ///   - path: Below the mount, as sent.
-    /// - Returns: `nil` when there is no such route.
+    /// `nil` when there is no such route; the path is the one below the mount, as it was sent.
     init?(_ method: HTTPMethod, _ path: String) {
         guard let rest = Self.rest(of: path) else { return nil }
         let name = rest.hasSuffix("/") ? String(rest.dropLast()) : String(rest)
@@ -78,7 +75,8 @@ enum FileRoute: Equatable {
     }
 
     private static func rest(of path: String) -> Substring? {
-        guard isFiles(path) else { return nil }
+        var text = path
+        guard text.withUTF8({ isFiles($0, at: 0) }) else { return nil }
         let path = path.hasPrefix("//") ? path.dropFirst() : path[...]
         return path.dropFirst("/files/".count)
     }

@@ -131,7 +131,10 @@ extension RESTService {
         let lines = cors(of: app).lines(for: request.headers)
         do {
             guard let name, let file = try await app.environment.files?.open(name, ofApp: app.id) else {
-                var response = Self.empty(404, lines + Array("Content-Type: text/plain; charset=utf-8\r\n".utf8))
+                var response = Self.empty(
+                    404,
+                    lines + Array("Content-Type: text/plain; charset=utf-8\r\n".utf8)
+                )
                 response.body = Array("File not found.".utf8)
                 return response
             }
