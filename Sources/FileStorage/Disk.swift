@@ -27,6 +27,16 @@ enum Disk {
         guard fsync(descriptor) == 0 else { throw failure("sync a folder") }
     }
 
+    /// Takes a folder for oneself, against others in this and in other processes, until the descriptor is closed.
+    ///
+    /// On a file system without locks there is nobody to take turns with.
+    static func lockFolder(_ path: String) throws(FileStoreError) -> Int32 {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("open a folder") }
+        while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+        return descriptor
+    }
+
     static func rename(_ from: String, to path: String) throws(FileStoreError) {
         #if canImport(Glibc)
             let code = Glibc.rename(from, path)
@@ -53,7 +63,10 @@ enum Disk {
     }
 
     static func names(in path: String) throws(FileStoreError) -> [String] {
-        guard let folder = opendir(path) else { throw failure("read a folder") }
+        guard let folder = opendir(path) else {
+            if errno == ENOENT { return [] }
+            throw failure("read a folder")
+        }
         defer { closedir(folder) }
         var names: [String] = []
         while let entry = readdir(folder) {

@@ -1,5 +1,5 @@
+import Cryptography
 import JSON
-import Locking
 package import ParseCore
 
 #if canImport(Glibc)
@@ -11,26 +11,24 @@ package import ParseCore
 /// The files of all apps in a folder of the local disk.
 ///
 /// A file lies at `<app>/<shard>/<name>`, and what was said about it beside it, at `<name>+about`. Both are
-/// written in the folder `+incoming` and then moved, first what was said, then the file: a file that can be
-/// seen is whole. Whatever lies in `+incoming` when the store is opened was left by a crash. Names on disk are
-/// those of ``StoredName``, which never have a `+`.
+/// written in an ``IncomingFolder`` and then moved, first what was said, then the file: a file that can be seen is
+/// whole. Names on disk are those of ``StoredName``, which never have a `+`. Several processes may share the
+/// folder.
 package final class LocalFileStore: FileStore {
-    private static let incomingName = "+incoming"
     private static let aboutSuffix = "+about"
     /// More than that is never written.
     private static let aboutBytes = 1 << 20
 
     private let root: String
+    private let incoming: IncomingFolder
     private let work: DiskWork
-    /// Two writers of one name take turns in moving their two files.
-    private let turns = (0..<64).map { _ in Locked(()) }
 
     /// Opens the store, and makes its folder when there is none.
     ///
     /// Blocks while it looks for what a crash has left.
     ///
     /// - Parameters:
-    ///   - root: The folder; no other process may have the store open.
+    ///   - root: The folder.
     ///   - threads: How many calls may wait for the disk at once.
     ///   - queueLimit: How many more may wait for a thread.
     /// - Throws: ``FileStoreError`` when the folder cannot be made or read.
@@ -38,17 +36,18 @@ package final class LocalFileStore: FileStore {
         self.root = root
         work = DiskWork(threads: threads, queueLimit: queueLimit)
         _ = try Disk.makeFolder(root)
-        let incoming = "\(root)/\(Self.incomingName)"
-        _ = try Disk.makeFolder(incoming)
-        for name in try Disk.names(in: incoming) { try Disk.removeTree("\(incoming)/\(name)") }
+        incoming = try IncomingFolder(root: root)
     }
 
     /// Refuses what comes from now on.
-    package func shutdown() { work.shutdown() }
+    package func shutdown() {
+        work.shutdown()
+        incoming.giveUp()
+    }
 
     package func save(_ file: NewFile, named name: String, ofApp appID: String) async throws {
-        let incoming = self.incoming
-        let temporary = try await work.run { try TemporaryFile(in: incoming) }
+        let folder = incoming.path
+        let temporary = try await work.run { try TemporaryFile(in: folder) }
         do {
             while let bytes = try await file.content() { try await work.run { try temporary.append(bytes) } }
             let place = Place(name, appID, root)
@@ -74,11 +73,11 @@ package final class LocalFileStore: FileStore {
 
     package func delete(_ name: String, ofApp appID: String) async throws -> Bool {
         let place = Place(name, appID, root)
-        return try await work.run { [self] in
-            try turn(of: place).withLock { _ in
+        return try await work.run {
+            guard access(place.file, F_OK) == 0 else { return false }
+            return try Self.changing(place.folder) {
                 guard try Disk.remove(place.file) else { return false }
                 _ = try Disk.remove(place.about)
-                try Disk.syncFolder(place.folder)
                 return true
             }
         }
@@ -106,17 +105,19 @@ package final class LocalFileStore: FileStore {
     package static func removeFiles(ofApp appID: String, root: String) throws(FileStoreError) {
         let folder = "\(root)/\(StoredName.encode(appID))"
         // They are gone all at once, and a crash from then on is tidied up by the next start.
-        let doomed = "\(root)/\(incomingName)/deleted-\(StoredName.encode(appID))"
+        let doomed = "\(root)/\(IncomingFolder.name)/\(SecureRandom.hex(byteCount: 16))"
         guard access(folder, F_OK) == 0 else { return }
-        try Disk.removeTree(doomed)
         try Disk.rename(folder, to: doomed)
         try Disk.removeTree(doomed)
     }
 
-    private var incoming: String { "\(root)/\(Self.incomingName)" }
-
-    private func turn(of place: Place) -> Locked<()> {
-        turns[Int(UInt(bitPattern: place.file.hashValue) % UInt(turns.count))]
+    /// Changes entries of a folder, one writer after the other, and waits until that is on disk.
+    private static func changing<Value>(_ folder: String, _ body: () throws -> Value) throws -> Value {
+        let descriptor = try Disk.lockFolder(folder)
+        defer { close(descriptor) }
+        let value = try body()
+        guard fsync(descriptor) == 0 else { throw Disk.failure("sync a folder") }
+        return value
     }
 
     private func put(_ temporary: TemporaryFile, _ attributes: FileAttributes, at place: Place) throws {
@@ -125,18 +126,17 @@ package final class LocalFileStore: FileStore {
             let json: JSONValue = [
                 "metadata": .object(attributes.metadata), "tags": .object(attributes.tags),
             ]
-            let file = try TemporaryFile(in: incoming)
+            let file = try TemporaryFile(in: incoming.path)
             try file.append(json.serialized())
             try file.finish()
             about = file
         }
         if try Disk.makeFolder(place.appFolder) { try Disk.syncFolder(root) }
         if try Disk.makeFolder(place.folder) { try Disk.syncFolder(place.appFolder) }
-        try turn(of: place).withLock { [about] _ in
+        try Self.changing(place.folder) {
             try about?.move(to: place.about)
             try temporary.move(to: place.file)
             if about == nil { _ = try Disk.remove(place.about) }
-            try Disk.syncFolder(place.folder)
         }
     }
 

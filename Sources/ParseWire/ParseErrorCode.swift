@@ -41,12 +41,6 @@ package struct ParseErrorCode: RawRepresentable, Hashable, Sendable {
     package static let operationForbidden = ParseErrorCode(119)
     /// A key inside an object holds `$` or `.`.
     package static let invalidNestedKey = ParseErrorCode(121)
-    /// A file name is missing, too long, or holds what a name may not hold.
-    package static let invalidFileName = ParseErrorCode(122)
-    /// A file may not be uploaded, or could not be kept.
-    package static let fileSaveError = ParseErrorCode(130)
-    /// A file could not be deleted.
-    package static let fileDeleteError = ParseErrorCode(153)
     /// An access control list is malformed.
     package static let invalidACL = ParseErrorCode(123)
     /// An e-mail address is malformed.

@@ -122,13 +122,43 @@ import Testing
         try await store.save("a", ["x"])
         let incoming = store.root + "/+incoming"
         for name in ["0123", "4567"] { store.write("half", to: "\(incoming)/\(name)") }
-        mkdir(incoming + "/deleted-app", 0o700)
-        store.write("old", to: incoming + "/deleted-app/f")
+        for path in ["/89ab", "/89ab/cd"] { mkdir(incoming + path, 0o700) }
+        store.write("old", to: incoming + "/89ab/cd/f")
         #expect(store.incoming.count == 3)
         store.files.shutdown()
         let next = try TestStore(folder: folder)
         #expect(next.incoming.isEmpty)
+        #expect(TemporaryFolder.names(in: incoming).count == 1)
         #expect(try await next.text("a") == "x")
+        next.files.shutdown()
+        #expect(TemporaryFolder.names(in: incoming).isEmpty)
+    }
+
+    @Test func `two stores on one folder leave each other's uploads alone`() async throws {
+        let folder = try TemporaryFolder()
+        let first = try TestStore(folder: folder)
+        let (begun, continuation) = AsyncStream<Void>.makeStream()
+        let (goOn, gate) = AsyncStream<Void>.makeStream()
+        let parts = Locked(0)
+        let save = Task {
+            let file = NewFile {
+                guard parts.withLock({ $0 += 1; return $0 }) <= 2 else { return nil }
+                if parts.withLock({ $0 }) == 2 {
+                    continuation.yield()
+                    for await _ in goOn.prefix(1) {}
+                }
+                return Array("half".utf8)
+            }
+            try await first.files.save(file, named: "a", ofApp: "app")
+        }
+        for await _ in begun.prefix(1) {}
+        let second = try TestStore(folder: folder)
+        #expect(second.incoming.count == 1)
+        gate.yield()
+        try await save.value
+        #expect(try await second.text("a") == "halfhalf")
+        try await second.save("a", ["other"])
+        #expect(try await first.text("a") == "other")
     }
 
     @Test func `a content that fails leaves nothing, and the old file in its place`() async throws {

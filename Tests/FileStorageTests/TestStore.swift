@@ -60,7 +60,7 @@ struct TestStore: Sendable {
 
     /// What is under way.
     var incoming: [String] {
-        TemporaryFolder.names(in: root + "/+incoming")
+        TemporaryFolder.files(below: root + "/+incoming")
     }
 
     func write(_ text: String, to path: String) {
