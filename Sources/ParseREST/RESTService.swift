@@ -106,7 +106,7 @@ package final class RESTService: HTTPHandler {
                 installationID: keys.installationID,
                 lane: traits.contains(.isPlainRead) ? nil : HashingLane()
             )
-            let rest = RESTRequest(
+            var rest = RESTRequest(
                 context: context,
                 parameters: match?.parameters ?? PathParameters([]),
                 query: decoded.query,
@@ -118,7 +118,12 @@ package final class RESTService: HTTPHandler {
                 return response(reply, request, app, decoded.mount, cors)
             }
             guard let match else { return Self.notFound(request, policy.lines(for: request.headers)) }
-            return response(try await match.endpoint.run(rest), request, app, decoded.mount, cors)
+            if traits.contains(.judgesMasterKey), case .master = principal {
+                rest.masterKeyIsStrong = keys.keys.masterKey.map(MasterKeyStrength.isStrong)
+            }
+            let claim = Idempotency.claim(request, decoded, context)
+            let reply = try await match.endpoint.run(rest, once: claim)
+            return response(reply, request, app, decoded.mount, cors)
         } catch {
             return failure(error, cors, request)
         }

@@ -54,6 +54,18 @@ extension Router where Endpoint == ParseREST.Endpoint {
             (.post, "/requestPasswordReset", .mailFlow),
             (.post, "/verificationEmailRequest", .mailFlow),
             (.get, "/serverInfo", .serverInfo),
+
+            (.get, "/schemas", .readSchemas),
+            (.post, "/schemas", .createSchema),
+            (.get, "/schemas/:className", .readSchema),
+            (.post, "/schemas/:className", .createSchema),
+            (.put, "/schemas/:className", .updateSchema),
+            (.delete, "/schemas/:className", .deleteSchema),
+            (.delete, "/purge/:className", .purgeClass),
+            (.get, "/config", .readConfig),
+            (.put, "/config", .updateConfig),
+            (.post, "/events/:name", .recordEvent),
+            (.get, "/security", .securityReport),
         ]
         for (method, path, endpoint) in routes { router.add(method, path, endpoint) }
         return router

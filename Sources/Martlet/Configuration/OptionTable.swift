@@ -196,6 +196,30 @@ struct OptionDefinition: Sendable {
             .app { $0.protectedFields = try $1.protectedFields(over: $0.protectedFields) }
         ),
         .init(
+            "schema",
+            prefixed("SCHEMA"),
+            .json,
+            .app {
+                $0.lockSchemas = try $1.flag("lockSchemas", otherwise: $0.lockSchemas)
+            }
+        ),
+        .init(
+            "security",
+            prefixed("SECURITY"),
+            .json,
+            .app {
+                $0.enableSecurityCheck = try $1.flag("enableCheck", otherwise: $0.enableSecurityCheck)
+            }
+        ),
+        .init(
+            "idempotencyOptions",
+            prefixed("EXPERIMENTAL_IDEMPOTENCY_OPTIONS"),
+            .json,
+            .app {
+                $0.idempotency = try $1.idempotency()
+            }
+        ),
+        .init(
             "publicServerURL",
             "PARSE_PUBLIC_SERVER_URL",
             .text,
@@ -285,14 +309,13 @@ struct OptionDefinition: Sendable {
         ("enableSanitizedErrorResponse", "ENABLE_SANITIZED_ERROR_RESPONSE"),
         ("fileUpload", "FILE_UPLOAD_OPTIONS"),
         ("filesAdapter", "FILES_ADAPTER"), ("graphQLPath", "GRAPHQL_PATH"),
-        ("idempotencyOptions", "EXPERIMENTAL_IDEMPOTENCY_OPTIONS"), ("liveQuery", "LIVE_QUERY"),
+        ("liveQuery", "LIVE_QUERY"),
         ("mountGraphQL", "MOUNT_GRAPHQL"), ("objectIdSize", "OBJECT_ID_SIZE"),
         ("pages", "PAGES"), ("passwordPolicy", "PASSWORD_POLICY"), ("preserveFileName", "PRESERVE_FILE_NAME"),
         ("preventLoginWithUnverifiedEmail", "PREVENT_LOGIN_WITH_UNVERIFIED_EMAIL"),
         ("preventSignupWithUnverifiedEmail", "PREVENT_SIGNUP_WITH_UNVERIFIED_EMAIL"),
         ("push", "PUSH"), ("rateLimit", "RATE_LIMIT"),
         ("readOnlyMasterKeyIps", "READ_ONLY_MASTER_KEY_IPS"), ("scheduledPush", "SCHEDULED_PUSH"),
-        ("schema", "SCHEMA"), ("security", "SECURITY"),
         ("sendUserEmailVerification", "SEND_USER_EMAIL_VERIFICATION"),
         ("startLiveQueryServer", "START_LIVE_QUERY_SERVER"),
         ("userSensitiveFields", "USER_SENSITIVE_FIELDS"), ("verifyUserEmails", "VERIFY_USER_EMAILS"),
@@ -349,6 +372,35 @@ extension OptionValue {
             rules.append(KeywordDenylist.Rule(key: object["key"]?.stringValue, value: object["value"]))
         }
         return KeywordDenylist(rules: rules)
+    }
+
+    /// The one member of an object option that is built.
+    fileprivate func flag(_ member: String, otherwise present: Bool) throws(ConfigurationError) -> Bool {
+        guard let object = json.objectValue else { throw error("an object") }
+        for key in object.keys where key != member {
+            throw ConfigurationError("The option \"\(name).\(key)\" is known but not built yet.")
+        }
+        guard let json = object[member] else { return present }
+        return try OptionValue(name: "\(name).\(member)", json: json).bool()
+    }
+
+    fileprivate func idempotency() throws(ConfigurationError) -> IdempotencyOptions? {
+        guard let object = json.objectValue, Set(object.keys).isSubset(of: ["paths", "ttl"]) else {
+            throw error("an object with the keys \"paths\" and \"ttl\"")
+        }
+        let paths = try object["paths"].map { (json) throws(ConfigurationError) in
+            try OptionValue(name: "\(name).paths", json: json).strings()
+        }
+        for path in paths ?? [] where !IdempotencyOptions.isUsable(path) {
+            throw ConfigurationError(
+                "The option \"\(name).paths\" must be a list of regular expressions; \"\(path)\" is none."
+            )
+        }
+        let ttl = try object["ttl"].map { (json) throws(ConfigurationError) in
+            try OptionValue(name: "\(name).ttl", json: json).number(in: 1...31_536_000)
+        }
+        guard let paths, !paths.isEmpty else { return nil }
+        return IdempotencyOptions(paths: paths, ttl: ttl ?? IdempotencyOptions.standardTTL)
     }
 
     fileprivate func batchRequestLimit(otherwise present: Int?) throws(ConfigurationError) -> Int? {
