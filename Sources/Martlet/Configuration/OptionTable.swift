@@ -220,6 +220,14 @@ struct OptionDefinition: Sendable {
             }
         ),
         .init(
+            "installation",
+            prefixed("INSTALLATION"),
+            .json,
+            .app {
+                try $1.readInstallation(&$0.installation)
+            }
+        ),
+        .init(
             "publicServerURL",
             "PARSE_PUBLIC_SERVER_URL",
             .text,
@@ -382,6 +390,31 @@ extension OptionValue {
         }
         guard let json = object[member] else { return present }
         return try OptionValue(name: "\(name).\(member)", json: json).bool()
+    }
+
+    fileprivate func readInstallation(_ options: inout InstallationOptions) throws(ConfigurationError) {
+        guard let object = json.objectValue else { throw error("an object") }
+        for member in object {
+            let value = OptionValue(name: "\(name).\(member.key)", json: member.value)
+            switch member.key {
+            case "duplicateDeviceTokenAction": options.duplicateDeviceTokenAction = try value.choice()
+            case "duplicateDeviceTokenMergePriority":
+                options.duplicateDeviceTokenMergePriority = try value.choice()
+            case "duplicateDeviceTokenActionEnforceAuth":
+                options.duplicateDeviceTokenActionEnforceAuth = try value.bool()
+            default: throw ConfigurationError("Unknown option \"\(value.name)\".")
+            }
+        }
+    }
+
+    /// One of a few words.
+    private func choice<Choice: RawRepresentable<String> & CaseIterable>() throws(ConfigurationError)
+        -> Choice
+    {
+        guard let choice = json.stringValue.flatMap(Choice.init(rawValue:)) else {
+            throw error(Choice.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or "))
+        }
+        return choice
     }
 
     fileprivate func idempotency() throws(ConfigurationError) -> IdempotencyOptions? {

@@ -44,6 +44,7 @@ package struct AppOptions: Sendable, Hashable {
     package var idempotency: IdempotencyOptions?
     /// Whether the master key may ask for a report on how safely the app is set up.
     package var enableSecurityCheck = false
+    package var installation = InstallationOptions()
 
     package init() {}
 }

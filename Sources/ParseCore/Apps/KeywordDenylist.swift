@@ -67,12 +67,8 @@ package struct KeywordDenylist: Sendable, Hashable {
 
     /// Text without a special character is searched as it stands, which is all that the standard rules need.
     private static func contains(_ text: String, pattern: String) -> Bool {
-        guard pattern.utf8.contains(where: Self.isSpecial),
-            let expression = CompiledPatterns.expression(pattern)
-        else {
-            return holds(text, pattern)
-        }
-        return text.firstMatch(of: expression.value) != nil
+        guard pattern.utf8.contains(where: Self.isSpecial) else { return holds(text, pattern) }
+        return ConfiguredPattern.matches(text, pattern)
     }
 
     /// Whether the bytes of one stand in the other; every key of every body is searched, so this is no place for
@@ -92,7 +88,7 @@ package struct KeywordDenylist: Sendable, Hashable {
 
     /// Whether the text of a rule can be searched for.
     package static func isUsable(_ pattern: String) -> Bool {
-        !pattern.utf8.contains(where: isSpecial) || CompiledPatterns.expression(pattern) != nil
+        !pattern.utf8.contains(where: isSpecial) || ConfiguredPattern.isUsable(pattern)
     }
 
     private static func isSpecial(_ byte: UInt8) -> Bool {

@@ -23,14 +23,11 @@ package struct IdempotencyOptions: Sendable, Hashable {
         while bare.last == "/" { bare = bare.dropLast() }
         let family = bare.prefix { $0 != "/" }.lowercased()
         guard Self.families.contains(family) else { return false }
-        return paths.contains { pattern in
-            guard let expression = CompiledPatterns.expression(pattern) else { return false }
-            return bare.prefixMatch(of: expression.value) != nil
-        }
+        return paths.contains { ConfiguredPattern.matchesStart(of: bare, $0) }
     }
 
     /// Whether the text can be one of the paths.
     package static func isUsable(_ pattern: String) -> Bool {
-        CompiledPatterns.expression(pattern) != nil
+        ConfiguredPattern.isUsable(pattern)
     }
 }
