@@ -115,8 +115,7 @@ import Testing
     }
 
     @Test func `permissions have an end`() throws {
-        var entries = JSONObject()
-        for index in 0..<60_000 { entries.append("user\(index)00000", true) }
+        let entries = JSONObject((0..<60_000).map { JSONObject.Member(key: "user\($0)00000", value: true) })
         let decoder = ClassPermissionsDecoder(schema: Self.schema, allowsCustomIDs: false)
         expectRefusalNow(.objectTooLarge, "The object is larger than 1048576 bytes.") {
             _ = try decoder.permissions(["find": .object(entries)])
