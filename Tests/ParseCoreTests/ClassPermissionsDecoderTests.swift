@@ -20,9 +20,15 @@ import Testing
         (#"{"fetch":{"*":true}}"#, "fetch is not a valid operation for class level permissions"),
         (#"{"find":{"a b":true}}"#, "'a b' is not a valid key for class level permissions"),
         (#"{"find":{"":true}}"#, "'' is not a valid key for class level permissions"),
-        (#"{"find":{"userField:owner":true}}"#, "'userField:owner' is not a valid key for class level permissions"),
+        (
+            #"{"find":{"userField:owner":true}}"#,
+            "'userField:owner' is not a valid key for class level permissions"
+        ),
         (#"{"find":"x"}"#, "'x' is not a valid value for class level permissions find - must be an object"),
-        (#"{"find":null}"#, "'null' is not a valid value for class level permissions find - must be an object"),
+        (
+            #"{"find":null}"#,
+            "'null' is not a valid value for class level permissions find - must be an object"
+        ),
         (#"{"find":[]}"#, "'' is not a valid value for class level permissions find - must be an object"),
         (
             #"{"readUserFields":{}}"#,

@@ -161,7 +161,8 @@ import Testing
     }
 
     @Test func `permissions may name fields that come with them, and none that go`() throws {
-        let text = #"{"fields":{"x":{"type":"Array"}},"classLevelPermissions":{"get":{"pointerFields":["x"]}}}"#
+        let text =
+            #"{"fields":{"x":{"type":"Array"}},"classLevelPermissions":{"get":{"pointerFields":["x"]}}}"#
         #expect(try edit(text).result.permissions?.rules[.get]?.pointerFields == ["x"])
         expectRefusalNow(.invalidJSON, "Field 'name' in protectedFields:* does not exist") {
             _ = try edit(

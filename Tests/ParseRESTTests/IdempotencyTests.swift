@@ -1,8 +1,10 @@
 import HTTP
 import JSON
 import ParseCore
-import ParseREST
+import ParseWire
 import Testing
+
+@testable import ParseREST
 
 @Suite struct IdempotencyTests {
     private func rest(_ paths: [String] = ["users", "classes/.*"]) throws -> TestREST {
@@ -107,5 +109,31 @@ import Testing
         #expect(rows?.count == 1 && rows?[0]["reqId"] == "1")
         #expect(await rest.master("DELETE", "/purge/_Idempotency").text == "{}")
         #expect(await rest.send("POST", "/classes/Game", Self.headers("1"), json: [:]).status == 201)
+    }
+
+    @Test func `what the server was too busy for may be sent again, and nothing else`() async throws {
+        let rest = try rest()
+        let context = RequestContext(
+            app: rest.app,
+            principal: .nobody,
+            sessionToken: nil,
+            installationID: nil,
+            lane: nil
+        )
+        let request = RESTRequest(
+            context: context,
+            parameters: PathParameters([]),
+            query: [],
+            body: [:],
+            mount: ""
+        )
+        let claim = ClaimRequest(requestID: "1", ttl: 300)
+        for error in [ParseError.overloaded, .busyHashing, .objectNotFound] {
+            let endpoint = Endpoint { _ in throw error }
+            await #expect(throws: error) { try await endpoint.run(request, once: claim) }
+        }
+        let endpoint = Endpoint { _ in RESTReply([:]) }
+        let refused = ParseError(.duplicateRequest, "Duplicate request")
+        await #expect(throws: refused) { try await endpoint.run(request, once: claim) }
     }
 }

@@ -211,7 +211,9 @@ func expectRefused(
         }
         let again = await rest.send("POST", "/users", json: ["username": "ALICE", "password": "p"])
         expectRefused(again, 202, "Account already exists for this username.")
-        #expect(await rest.send("POST", "/login", json: ["username": "alice", "password": "p"]).status == 200)
+        #expect(
+            await rest.send("POST", "/login", json: ["username": "alice", "password": "p"]).status == 200
+        )
     }
 
     @Test(arguments: [
@@ -221,8 +223,9 @@ func expectRefused(
     ])
     func `only the master key comes here`(_ method: String, _ path: String) async throws {
         let rest = try TestREST { $0.lockSchemas = true }
-        for headers in [TestREST.appHeader, TestREST.appHeader + [("X-Parse-Maintenance-Key", "maintenance")]]
-        {
+        for headers in [
+            TestREST.appHeader, TestREST.appHeader + [("X-Parse-Maintenance-Key", "maintenance")],
+        ] {
             let reply = await rest.send(method, path, headers)
             #expect(reply.status == 403)
             #expect(reply.text == #"{"error":"unauthorized: master key is required"}"#)

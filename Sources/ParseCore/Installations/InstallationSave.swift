@@ -10,8 +10,10 @@ struct InstallationSave {
     let access: ClassAccess
     let context: RequestContext
 
-    /// Runs a decision and its write, again when the database has changed in between.
+    /// Runs a decision and its write, again when it fails with one of these, since the database may have changed in
+    /// between.
     static func retrying(
+        _ codes: Set<ParseErrorCode>,
         in context: RequestContext,
         _ body: () async throws -> SaveReply
     ) async throws -> SaveReply {
@@ -19,8 +21,10 @@ struct InstallationSave {
         while true {
             do {
                 return try await body()
-            } catch let error as ParseError where error.code == .duplicateValue {
-                guard attempt < attempts, context.jointCommit == nil else { throw error }
+            } catch let error as ParseError {
+                guard let code = error.code, codes.contains(code), attempt < attempts,
+                    context.jointCommit == nil
+                else { throw error }
                 attempt += 1
             }
         }

@@ -24,7 +24,7 @@ package struct CreateInstallation: Sendable {
                 "at least one ID field (deviceToken, installationId) must be specified in this operation"
             )
         }
-        return try await InstallationSave.retrying(in: context) {
+        return try await InstallationSave.retrying([.duplicateValue, .objectNotFound], in: context) {
             let save = InstallationSave(access: access, context: context)
             let rows = try await save.rows(sent.ids, objectID: nil)
             let priority = context.app.options.installation.duplicateDeviceTokenMergePriority
@@ -56,7 +56,7 @@ package struct UpdateInstallation: Sendable {
         let sent = InstallationBody(body, header: nil)
         let save = InstallationSave(access: access, context: context)
         if sent.isPlain { return try await save.update(objectID, sent, nil, adopting: nil) }
-        return try await InstallationSave.retrying(in: context) {
+        return try await InstallationSave.retrying([.duplicateValue], in: context) {
             let rows = try await save.rows(sent.ids, objectID: objectID)
             guard let row = rows.first(where: { $0.objectID.utf8.elementsEqual(objectID.utf8) }) else {
                 throw ParseError(.objectNotFound, "Object not found for update.")
