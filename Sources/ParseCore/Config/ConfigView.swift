@@ -2,10 +2,13 @@ package import JSON
 
 /// The parameters of an app as `GET /config` answers them (Parse REST guide, "Config").
 package enum ConfigView {
+    /// The reply.
+    ///
     /// - Parameters:
     ///   - row: Where they are stored; `nil` while none was ever set.
     ///   - isMaster: Whether those are shown that are for the master key alone.
     ///   - file: How a file is answered, by its name.
+    /// - Returns: `params`, and `masterKeyOnly` once there are any.
     package static func object(
         of row: StoredRow?,
         isMaster: Bool,

@@ -14,9 +14,7 @@ package struct IdempotencyOptions: Sendable, Hashable {
         self.ttl = ttl
     }
 
-    /// Whether a save or call at that path counts.
-    ///
-    /// - Parameter path: Below the mount point.
+    /// Whether a save or call at that path, which is below the mount point, counts.
     package func covers(path: String) -> Bool {
         var bare = path[...]
         while bare.first == "/" { bare = bare.dropFirst() }

@@ -83,12 +83,16 @@ struct InstallationSave {
         return SaveReply(body: reply, location: .object(Self.className, row.objectID), isNew: true)
     }
 
+    /// Changes the row that stays, when those that clash with it are out of the way.
+    ///
     /// - Parameters:
     ///   - objectID: The row that stays.
     ///   - sent: What it gets.
     ///   - cleanUp: The rows that go.
     ///   - installationID: Its id, when none was sent.
     ///   - replaced: The row that the caller addressed, when it is another; it must be the caller's to write.
+    /// - Returns: The date of the change, and what the caller cannot know.
+    /// - Throws: ``ParseError`` 101 where the row is gone or not the caller's to write, and what a save throws.
     func update(
         _ objectID: String,
         _ sent: InstallationBody,

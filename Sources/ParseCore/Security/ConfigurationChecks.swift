@@ -1,6 +1,6 @@
 /// What the options and keys of an app say about its safety.
 package enum ConfigurationChecks {
-    /// - Parameter masterKeyIsStrong: `nil` where the master key is not at hand; only its hash is kept.
+    /// Looks at each; whether the master key is strong is `nil` where it is not at hand, since only its hash is kept.
     package static func group(of app: App, masterKeyIsStrong: Bool?) -> SecurityCheckGroup {
         SecurityCheckGroup(
             "Configuration",

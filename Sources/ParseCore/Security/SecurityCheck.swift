@@ -15,7 +15,7 @@ package struct SecurityCheck: Sendable, Hashable {
     /// What would put it right.
     package let solution: String
 
-    /// - Parameter isSafe: `nil` where that cannot be told.
+    /// Not being safe is a failure; `nil`: it cannot be told.
     package init(_ title: String, isSafe: Bool?, warning: String, solution: String) {
         self.title = title
         state = isSafe.map { $0 ? .success : .fail } ?? .none
