@@ -54,6 +54,28 @@ extension Router where Endpoint == ParseREST.Endpoint {
             (.post, "/requestPasswordReset", .mailFlow),
             (.post, "/verificationEmailRequest", .mailFlow),
             (.get, "/serverInfo", .serverInfo),
+
+            (.get, "/schemas", .readSchemas),
+            (.post, "/schemas", .createSchema),
+            (.get, "/schemas/:className", .readSchema),
+            (.post, "/schemas/:className", .createSchema),
+            (.put, "/schemas/:className", .updateSchema),
+            (.delete, "/schemas/:className", .deleteSchema),
+            (.delete, "/purge/:className", .purgeClass),
+            (.get, "/config", .readConfig),
+            (.put, "/config", .updateConfig),
+            (.post, "/events/:name", .recordEvent),
+            (.get, "/security", .securityReport),
+            (.post, "/installations", .createInstallation),
+            (.get, "/installations", .findObjects(SystemClasses.installation)),
+            (.get, "/installations/:objectId", .getObject(SystemClasses.installation)),
+            (.put, "/installations/:objectId", .updateInstallation),
+            (.delete, "/installations/:objectId", .deleteObject(SystemClasses.installation)),
+            (.post, "/classes/_Installation", .createInstallation),
+            (.get, "/classes/_Installation", .findObjects(SystemClasses.installation)),
+            (.get, "/classes/_Installation/:objectId", .getObject(SystemClasses.installation)),
+            (.put, "/classes/_Installation/:objectId", .updateInstallation),
+            (.delete, "/classes/_Installation/:objectId", .deleteObject(SystemClasses.installation)),
         ]
         for (method, path, endpoint) in routes { router.add(method, path, endpoint) }
         return router
