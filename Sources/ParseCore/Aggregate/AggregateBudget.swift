@@ -45,13 +45,27 @@ final class AggregateBudget {
         "The aggregate needs more than \(byteLimit >> 20) MiB of memory. Use $match or $project to give it less."
     )
 
-    /// About what a value takes in memory.
+    /// About what a value takes in memory; not counted further where it is more than there is.
     static func size(of json: JSONValue) -> Int {
+        var left = byteLimit + 1
+        measure(json, &left)
+        return byteLimit + 1 - left
+    }
+
+    /// Stops where nothing is left: parts of a value may be one in memory, and be many millions to go through.
+    private static func measure(_ json: JSONValue, _ left: inout Int) {
         switch json {
-        case .null, .bool, .number: 24
-        case .string(let text): 24 + text.utf8.count
-        case .array(let elements): elements.reduce(56) { $0 + size(of: $1) }
-        case .object(let object): object.reduce(56) { $0 + 24 + $1.key.utf8.count + size(of: $1.value) }
+        case .null, .bool, .number: left -= 24
+        case .string(let text): left -= 24 + text.utf8.count
+        case .array(let elements):
+            left -= 56
+            for element in elements where left > 0 { measure(element, &left) }
+        case .object(let object):
+            left -= 56
+            for member in object where left > 0 {
+                left -= 24 + member.key.utf8.count
+                measure(member.value, &left)
+            }
         }
     }
 }

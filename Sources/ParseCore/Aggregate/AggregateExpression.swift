@@ -112,6 +112,26 @@ indirect enum AggregateExpression: Sendable {
 }
 
 extension AggregateExpression {
+    /// How many levels deeper its value is than what it takes it from, at most.
+    var nesting: Int {
+        switch self {
+        case .literal(let json): Self.depth(of: json)
+        case .path: 0
+        case .root: 1
+        case .object(let members): 1 + (members.map(\.expression.nesting).max() ?? 0)
+        case .array(let parts): 1 + (parts.map(\.nesting).max() ?? 0)
+        case .call(_, let arguments): arguments.map(\.nesting).max() ?? 0
+        }
+    }
+
+    private static func depth(of json: JSONValue) -> Int {
+        switch json {
+        case .array(let elements): 1 + (elements.map(depth).max() ?? 0)
+        case .object(let object): 1 + (object.map { depth(of: $0.value) }.max() ?? 0)
+        default: 0
+        }
+    }
+
     /// What counts as true: everything but false, null, 0 and no value.
     static func isTrue(_ value: JSONValue?) -> Bool {
         switch value {

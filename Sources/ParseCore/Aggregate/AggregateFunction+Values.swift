@@ -2,6 +2,9 @@ import JSON
 import ParseWire
 
 extension AggregateFunction {
+    /// As much as an object may hold.
+    private static let textByteLimit = ObjectSize.limit
+
     func text(_ values: [JSONValue?]) throws(ParseError) -> JSONValue? {
         switch self {
         case .concat:
@@ -10,6 +13,9 @@ extension AggregateFunction {
                 guard let value, !value.isNull else { return .null }
                 guard let part = Self.stringText(value) else { throw wrongType("texts") }
                 text += part
+                guard text.utf8.count <= Self.textByteLimit else {
+                    throw .aggregate("$concat makes no text of more than \(Self.textByteLimit) bytes.")
+                }
             }
             return .string(text)
         case .toLower, .toUpper:

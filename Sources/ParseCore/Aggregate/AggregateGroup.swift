@@ -29,6 +29,11 @@ struct AggregateGroup: Sendable {
         self.fields = fields
     }
 
+    /// How many levels deeper its documents are than those it takes in, at most.
+    var nesting: Int {
+        max(id.nesting, fields.map { 1 + $0.expression.nesting }.max() ?? 0)
+    }
+
     private static func field(_ member: JSONObject.Member) throws(ParseError) -> Field {
         guard let path = AggregatePath(member.key), path.parts.count == 1 else {
             throw .aggregate("\(member.key) cannot be the name of a field.")

@@ -6,6 +6,8 @@ package struct AggregatePipeline: Sendable {
     let stages: [AggregateStage]
 
     private static let stageLimit = 100
+    /// Added to the 128 levels that a stored object may have.
+    private static let nestingLimit = 24
     /// Parameters that stand beside stages and are none.
     static let parameters: Set<String> = [
         "distinct", "where", "hint", "explain", "comment", "readPreference", "pipeline",
@@ -30,6 +32,10 @@ package struct AggregatePipeline: Sendable {
         }
         guard stages.count <= Self.stageLimit else {
             throw .aggregate("The aggregate has more than \(Self.stageLimit) stages.")
+        }
+        // Values are gone through by functions that call themselves, each level on the stack.
+        guard stages.reduce(0, { $0 + $1.nesting }) <= Self.nestingLimit else {
+            throw .aggregate("The stages of the aggregate nest documents too deep in each other.")
         }
         self.stages = stages
     }

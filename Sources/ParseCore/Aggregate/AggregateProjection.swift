@@ -57,6 +57,21 @@ struct AggregateProjection: Sendable {
         (root, order, isExclusion, keepsID) = (tree.nodes, tree.order, false, true)
     }
 
+    /// How many levels deeper its documents are than those it takes in, at most.
+    var nesting: Int {
+        Self.nesting(root)
+    }
+
+    private static func nesting(_ nodes: [String: Node]) -> Int {
+        nodes.values.map { node in
+            switch node {
+            case .include, .exclude: 0
+            case .compute(let expression): expression.nesting
+            case .inner(let inner, _): 1 + nesting(inner)
+            }
+        }.max() ?? 0
+    }
+
     /// What `$project` leaves of a document.
     func projected(_ document: JSONObject) throws(ParseError) -> JSONObject {
         guard !isExclusion else {

@@ -17,8 +17,8 @@ final class AggregateRun {
         runners = stages.map { stage -> any AggregateRunner in
             switch stage {
             case .match(let match): EachRunner(budget) { try match.matches($0) ? $0 : nil }
-            case .project(let projection): EachRunner(budget) { try projection.projected($0) }
-            case .addFields(let projection): EachRunner(budget) { try projection.adding(to: $0) }
+            case .project(let projection): ChangeRunner(budget) { try projection.projected($0) }
+            case .addFields(let projection): ChangeRunner(budget) { try projection.adding(to: $0) }
             case .group(let group): GroupRunner(group, budget)
             case .sort(let keys): SortRunner(keys, budget)
             case .limit(let count): LimitRunner(count)

@@ -41,6 +41,31 @@ final class EachRunner: AggregateRunner {
     }
 }
 
+/// A stage that makes other documents of documents.
+final class ChangeRunner: AggregateRunner {
+    private let budget: AggregateBudget
+    private let change: (JSONObject) throws -> JSONObject
+
+    init(_ budget: AggregateBudget, _ change: @escaping (JSONObject) throws -> JSONObject) {
+        self.budget = budget
+        self.change = change
+    }
+
+    func accept(_ documents: [JSONObject]) async throws -> [JSONObject] {
+        var growth = 0
+        var results: [JSONObject] = []
+        for document in documents {
+            try budget.checkTime()
+            let result = try change(document)
+            let sizes = [result, document].map { AggregateBudget.size(of: .object($0)) }
+            growth += max(0, sizes[0] - sizes[1])
+            try budget.checkPassing(bytes: growth)
+            results.append(result)
+        }
+        return results
+    }
+}
+
 final class LimitRunner: AggregateRunner {
     private var left: Int
 

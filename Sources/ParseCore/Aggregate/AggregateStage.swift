@@ -55,6 +55,17 @@ enum AggregateStage: Sendable {
         }
     }
 
+    /// How many levels deeper the documents that come out are than those that go in, at most.
+    var nesting: Int {
+        switch self {
+        case .group(let group): group.nesting
+        case .project(let projection), .addFields(let projection): projection.nesting
+        case .lookUp(let lookUp): lookUp.name.parts.count + 1
+        case .unwind(let unwind): unwind.indexName?.parts.count ?? 0
+        case .match, .sort, .limit, .skip, .count: 0
+        }
+    }
+
     private static func keys(_ json: JSONValue) throws(ParseError) -> [Key] {
         guard let object = json.objectValue, (1...32).contains(object.count) else {
             throw .aggregate("$sort needs an object with one to 32 fields.")

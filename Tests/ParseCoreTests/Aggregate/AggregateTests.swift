@@ -433,6 +433,51 @@ import Testing
         #expect(small == [["n": 30_000]])
     }
 
+    @Test func `documents that double at each stage are stopped`() async throws {
+        let test = try await testApp()
+        let arrays = JSONValue.array(
+            (0..<24).map { _ in ["$addFields": ["name": ["$ifNull": ["$x", ["$name", "$name"]]]]] }
+        )
+        let start = ContinuousClock.now
+        // Twenty-four doublings are within the nesting allowed, and half a gigabyte.
+        await expectRefusal(
+            .invalidQuery,
+            "The aggregate needs more than 64 MiB of memory. Use $match or $project to give it less."
+        ) { _ = try await run(arrays, test) }
+        let texts = JSONValue.array(
+            (0..<60).map { _ in ["$addFields": ["name": ["$concat": ["$name", "$name"]]]] }
+        )
+        await expectRefusal(.invalidQuery, "$concat makes no text of more than 1048576 bytes.") {
+            _ = try await run(texts, test)
+        }
+        let deep = JSONValue.array((0..<25).map { _ in ["$addFields": ["name": ["n": "$name"]]] })
+        await expectRefusal(
+            .invalidQuery,
+            "The stages of the aggregate nest documents too deep in each other."
+        ) { _ = try await run(deep, test) }
+        #expect(ContinuousClock.now - start < .seconds(30))
+    }
+
+    @Test(
+        arguments: [
+            (["distinct": "name"], ["bar", "dpl", "foo"]), (["distinct": "score"], [10, 20]),
+            (["distinct": "tags"], ["x", "y"]),
+            (["distinct": "name", "where": ["score": 10]], ["bar", "foo"]),
+            (["distinct": "name", "where": "{\"score\":20}"], ["foo"]), (["distinct": "o.k.l"], [1]),
+            (["distinct": "_id", "where": ["name": "bar"]], ["a3"]),
+            (["distinct": "p", "where": ["p": "d2"]], [pointer("d2").json]),
+            (["distinct": "name", "where": ["d": ["$lt": ["$relativeTime": "now"]]]], []),
+        ] as [(JSONObject, [JSONValue])]
+    )
+    func `the different values of a field are listed`(_ parameters: JSONObject, _ expected: [JSONValue])
+        async throws
+    {
+        let test = try await testApp()
+        let reply = try await Aggregate(className: "C", parameters: parameters).run(in: test.context(.master))
+        let found = try #require(reply["results"]?.arrayValue)
+        #expect(found.map(\.description).sorted() == expected.map(\.description).sorted())
+    }
+
     @Test func `an aggregate that nobody waits for ends`() async throws {
         let test = try await testApp()
         let task = Task {
