@@ -138,8 +138,10 @@ struct SchemaWriter {
         guard !wanted.isEmpty, !wanted.utf8.contains(0) else {
             throw StorageError.failed("a name that no table or column can have")
         }
+        // SQLite keeps names that begin so for itself.
         let isReserved = wanted.lowercased().hasPrefix("sqlite_")
-        return isTaken || isReserved ? "_\(wanted)~\(try StoredSchema.version(connection))" : wanted
+        guard isTaken || isReserved else { return wanted }
+        return "\(isReserved ? "_" : "")\(wanted)~\(try StoredSchema.version(connection))"
     }
 
     func drop(table: String) throws {
