@@ -44,6 +44,7 @@ let package = Package(
             providers: [.apt(["libcrypt-dev"]), .brew(["libxcrypt"])]
         ),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        .systemLibrary(name: "CPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         .systemLibrary(
             name: "CPCRE2",
             pkgConfig: "libpcre2-8",
@@ -62,6 +63,7 @@ let package = Package(
         library("EventLoop", ["CUV", "CEventLoop", "Locking"]),
         library("HTTP", ["EventLoop", "CZlib", "Locking"]),
         library("SQLite", ["CSQLite", "CSQLiteShims", "Locking"]),
+        library("Postgres", ["CPQ", "EventLoop", "Locking"]),
         library("Cryptography", ["CSodium", "CCrypt", "Locking"]),
         library("RegularExpressions", ["CPCRE2", "CPCRE2Shims", "Locking"]),
         library("TextSearch", ["CStemmer", "Locking"]),
@@ -107,11 +109,24 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),
+        .target(
+            name: "StorageTestSupport",
+            dependencies: ["ParseCore", "ParseWire", "JSON"],
+            path: "Tests/StorageTestSupport",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "StorageWorkload",
+            dependencies: ["ParseSQLite", "ParseCore", "ParseWire", "JSON"],
+            path: "Tests/StorageWorkload",
+            swiftSettings: settings
+        ),
         tests("JSONTests", ["JSON"]),
         tests("LoggingTests", ["Logging", "JSON"]),
         tests("EventLoopTests", ["EventLoop"]),
         tests("HTTPTests", ["HTTP", "EventLoop"]),
         tests("SQLiteTests", ["SQLite", "Locking"]),
+        tests("PostgresTests", ["Postgres", "EventLoop", "Locking", "TestSupport"]),
         tests("CryptographyTests", ["Cryptography", "Locking"]),
         tests("RegularExpressionsTests", ["RegularExpressions"]),
         tests("TextSearchTests", ["TextSearch"]),
@@ -125,7 +140,11 @@ let package = Package(
         ),
         tests(
             "ParseSQLiteTests",
-            ["ParseSQLite", "ParseCore", "ParseWire", "JSON", "SQLite", "TestSupport"]
+            [
+                "ParseSQLite", "ParseCore", "ParseWire", "JSON", "SQLite", "TestSupport",
+                "StorageTestSupport",
+                "StorageWorkload",
+            ]
         ),
         tests(
             "ParseRESTTests",

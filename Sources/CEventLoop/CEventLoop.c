@@ -41,7 +41,12 @@ struct cel_tcp {
 
 struct cel_poll {
     uv_poll_t uv;
+    /* -1 in a cel_watch, which is the same but for what it owns. */
     int fd;
+};
+
+struct cel_watch {
+    cel_poll poll;
 };
 
 struct cel_signal {
@@ -137,7 +142,10 @@ static void close_any(uv_handle_t *handle, void *unused) {
     if (uv_is_closing(handle)) return;
     switch (uv_handle_get_type(handle)) {
     case UV_TCP: cel_tcp_close((cel_tcp *)handle); break;
-    case UV_POLL: cel_poll_close((cel_poll *)handle); break;
+    case UV_POLL:
+        if (((cel_poll *)handle)->fd < 0) cel_watch_close((cel_watch *)handle);
+        else cel_poll_close((cel_poll *)handle);
+        break;
     case UV_SIGNAL: cel_signal_close((cel_signal *)handle); break;
     default: uv_close(handle, NULL);
     }
@@ -378,6 +386,44 @@ void cel_poll_close(cel_poll *poll) {
     uv_close((uv_handle_t *)&poll->uv, poll_closed);
     /* uv_close has taken the descriptor out of the poll set, so it may go now. */
     close(poll->fd);
+}
+
+/* ---- Descriptors that belong to somebody else ---- */
+
+static void watch_closed(uv_handle_t *handle) {
+    void *owner = handle->data;
+    const cel_callbacks *callbacks = callbacks_of(handle);
+    free(handle);
+    if (owner) callbacks->watch_closed(owner);
+}
+
+static void on_watch(uv_poll_t *handle, int status, int events) {
+    /* An error is reported as "ready for all": whoever then reads or writes is told which. */
+    if (status < 0) events = UV_READABLE | UV_WRITABLE;
+    callbacks_of((uv_handle_t *)handle)->watch_ready(handle->data, !!(events & UV_READABLE), !!(events & UV_WRITABLE));
+}
+
+int cel_watch_open(cel_loop *loop, int fd, void *owner, cel_watch **out) {
+    cel_watch *watch = malloc(sizeof *watch);
+    if (!watch) return UV_ENOMEM;
+    watch->poll.fd = -1;
+    int r = uv_poll_init(&loop->uv, &watch->poll.uv, fd);
+    if (r) { free(watch); return r; }
+    watch->poll.uv.data = owner;
+    *out = watch;
+    return 0;
+}
+
+int cel_watch_set(cel_watch *watch, int readable, int writable) {
+    uv_poll_t *poll = &watch->poll.uv;
+    if (uv_is_closing((uv_handle_t *)poll)) return 0;
+    int events = (readable ? UV_READABLE : 0) | (writable ? UV_WRITABLE : 0);
+    return events ? uv_poll_start(poll, events, on_watch) : uv_poll_stop(poll);
+}
+
+void cel_watch_close(cel_watch *watch) {
+    uv_handle_t *handle = (uv_handle_t *)&watch->poll.uv;
+    if (!uv_is_closing(handle)) uv_close(handle, watch_closed);
 }
 
 /* ---- Signals ---- */

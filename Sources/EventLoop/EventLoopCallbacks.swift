@@ -31,6 +31,14 @@ enum EventLoopCallbacks {
                     let listener = Unmanaged<TCPListener>.fromOpaque(owner).takeRetainedValue()
                     listener.loop.turn { listener.didClose() }
                 },
+                watch_ready: { owner, readable, writable in
+                    let watch = Unmanaged<DescriptorWatch>.fromOpaque(owner).takeUnretainedValue()
+                    watch.loop.turn { watch.didBecomeReady(readable: readable != 0, writable: writable != 0) }
+                },
+                watch_closed: { owner in
+                    let watch = Unmanaged<DescriptorWatch>.fromOpaque(owner).takeRetainedValue()
+                    watch.loop.turn { watch.didClose() }
+                },
                 signal_received: { owner, number in
                     let source = Unmanaged<SignalSource>.fromOpaque(owner).takeUnretainedValue()
                     source.loop.turn { source.didReceive(number) }

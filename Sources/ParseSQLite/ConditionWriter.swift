@@ -73,7 +73,9 @@ struct ConditionWriter {
     }
 
     /// `nil` where the type of the column does not help.
-    private func typed(_ predicate: Predicate, _ column: TableLayout.Column) throws(ParseError) -> SQLCondition? {
+    private func typed(_ predicate: Predicate, _ column: TableLayout.Column) throws(ParseError)
+        -> SQLCondition?
+    {
         switch predicate {
         case .equal(_, let value): equal(column, value)
         case .among(_, let values): among(column, values)

@@ -17,31 +17,31 @@ struct ReplayTests {
     @Test(arguments: ["/parse", "/1", ""])
     func `the base server answers as recorded`(mount: String) async throws {
         let server = try await TestServer.start()
-        try await replay("base", port: server.port, mount: mount)
+        try await replay("base", ports: server.ports, mount: mount)
         await server.process.stop()
     }
 
     @Test func `a read-only master key answers as recorded`() async throws {
         let server = try await TestServer.start(options: ["readOnlyMasterKey": "readonly"])
-        try await replay("readonly", port: server.port)
+        try await replay("readonly", ports: server.ports)
         await server.process.stop()
     }
 
     @Test func `a server without anonymous users answers as recorded`() async throws {
         let server = try await TestServer.start(options: ["enableAnonymousUsers": false])
-        try await replay("no-anonymous", port: server.port)
+        try await replay("no-anonymous", ports: server.ports)
         await server.process.stop()
     }
 
     @Test func `a provider answers as recorded`() async throws {
         try await LocalServer.run(providers: [FakeProvider()]) { server in
-            try await replay("fakeauth", port: server.port)
+            try await replay("fakeauth", ports: [server.port])
         }
     }
 
     @Test func `sessions of two seconds answer as recorded`() async throws {
         try await LocalServer.run(options: ["sessionLength": 2]) { server in
-            try await replay("session2s", port: server.port) { line in
+            try await replay("session2s", ports: [server.port]) { line in
                 if line.name == "expired session" { server.advanceClock(seconds: 3) }
             }
         }
@@ -85,7 +85,7 @@ struct ReplayTests {
     @Test(arguments: ["/parse", ""])
     func `objects, queries, schemas and files answer as recorded`(mount: String) async throws {
         let server = try await TestServer.start()
-        try await replay("base", of: Self.objectsFile, lines: 209, port: server.port, mount: mount)
+        try await replay("base", of: Self.objectsFile, lines: 209, ports: server.ports, mount: mount)
         await server.process.stop()
     }
 
@@ -100,11 +100,11 @@ struct ReplayTests {
         _ configuration: String,
         of file: String = ReplayTests.file,
         lines: Int? = nil,
-        port: Int,
+        ports: [Int],
         mount: String = "/parse",
         before: (RecordedExchange) -> Void = { _ in }
     ) async throws {
-        var replayer = Replayer(port: port, mount: mount)
+        var replayer = Replayer(ports: ports, mount: mount)
         var count = 0
         for exchange in try RecordedExchange.all(file) where exchange.configuration == configuration {
             before(exchange)

@@ -4,8 +4,8 @@ import Testing
 /// What reviewers would otherwise have to look for.
 @Suite struct RepositoryTests {
     private static let general = [
-        "Locking", "JSON", "Logging", "EventLoop", "HTTP", "SQLite", "Cryptography", "RegularExpressions",
-        "TextSearch",
+        "Locking", "JSON", "Logging", "EventLoop", "HTTP", "SQLite", "Postgres", "Cryptography",
+        "RegularExpressions", "TextSearch",
     ]
     private static let parse = [
         "ParseWire", "ParseCore", "ParseSQLite", "ParseREST", "Martlet", "ParseSwift",

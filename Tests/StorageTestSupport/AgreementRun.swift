@@ -123,7 +123,8 @@ extension AgreementRun {
         }
     }
 
-    private mutating func link(_ className: String, _ field: String, _ target: String, _ rows: Int) async throws
+    private mutating func link(_ className: String, _ field: String, _ target: String, _ rows: Int)
+        async throws
     {
         let relation = RelationField(className: className, field: field)
         for _ in 0..<rows / 2 {

@@ -65,7 +65,9 @@ struct RandomQueries {
         let (name, type) = Self.field(of: className, &values.random)
         let isNested = type == .object || type == .array
         guard isNested ? values.random.once(in: 2) : values.random.once(in: 15) else { return (name, type) }
-        let keys = values.random.pick([["k"], ["l"], ["0"], ["1"], ["k", "l"], ["k", "0"], ["0", "k"], ["k", "k"]])
+        let keys = values.random.pick([
+            ["k"], ["l"], ["0"], ["1"], ["k", "l"], ["k", "0"], ["0", "k"], ["k", "k"],
+        ])
         return (([name] + keys).joined(separator: "."), type == .object ? .array : type)
     }
 
@@ -105,7 +107,11 @@ struct RandomQueries {
         case 7: return .containedBy(name, literals(type))
         case 8: return .matches(name, pattern())
         case 9: return geo(name)
-        case 10: return .search(name, TextSearch(term: values.random.pick(["coffee", "a", "cream -coffee", "\"a b\""])))
+        case 10:
+            return .search(
+                name,
+                TextSearch(term: values.random.pick(["coffee", "a", "cream -coffee", "\"a b\""]))
+            )
         default:
             let comparisons: [Predicate.Comparison] = [.less, .lessOrEqual, .greater, .greaterOrEqual]
             return .compare(name, values.random.pick(comparisons), values.literal(type))
@@ -117,7 +123,10 @@ struct RandomQueries {
     }
 
     private mutating func pattern() -> TextPattern {
-        let patterns = ["a", "^a", "^\\Qa\\E", "^\\Qa\\E|b", "^\\Q\\E", "b$", ".", "\\d+", "^\\Qä\\E", "[a-b]{2}", "^\\Qx\u{10FFFF}\\E"]
+        let patterns = [
+            "a", "^a", "^\\Qa\\E", "^\\Qa\\E|b", "^\\Q\\E", "b$", ".", "\\d+", "^\\Qä\\E", "[a-b]{2}",
+            "^\\Qx\u{10FFFF}\\E",
+        ]
         let options: [TextPattern.Options] = [[], [], .ignoresCase, [.multiline, .dotMatchesLineEnds]]
         return TextPattern(values.random.pick(patterns), options: values.random.pick(options))
     }

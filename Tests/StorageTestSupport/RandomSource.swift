@@ -35,7 +35,8 @@ package struct RandomSource: Sendable {
     }
 
     /// As many as it happens to be, fewer than the bound.
-    package mutating func list<Element>(below bound: Int, _ make: (inout RandomSource) -> Element) -> [Element]
+    package mutating func list<Element>(below bound: Int, _ make: (inout RandomSource) -> Element)
+        -> [Element]
     {
         (0..<next(bound)).map { _ in make(&self) }
     }

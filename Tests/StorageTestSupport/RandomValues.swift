@@ -7,7 +7,8 @@ struct RandomValues {
     var random: RandomSource
 
     private static let texts = [
-        "", "a", "A", "b", "ab", "a b", "ä", "a\u{308}", "'", "\"", "\\", "10", "true", "%", "a\nb", "coffee and cream",
+        "", "a", "A", "b", "ab", "a b", "ä", "a\u{308}", "'", "\"", "\\", "10", "true", "%", "a\nb",
+        "coffee and cream",
         "Coffee", "x\u{10FFFF}",
     ]
 

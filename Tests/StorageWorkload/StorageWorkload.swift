@@ -51,10 +51,16 @@ import ParseWire
         )
         let removal: [SchemaChange] =
             number.isMultiple(of: 2)
-            ? [.removeField(className: className, field: "n"), .removeField(className: className, field: "r")]
+            ? [
+                .removeField(className: className, field: "n"),
+                .removeField(className: className, field: "r"),
+            ]
             : []
         _ = try await storage.write(
-            WritePlan(schemaChanges: removal, steps: [.delete(RowDeletion(className: className, predicate: .everything))])
+            WritePlan(
+                schemaChanges: removal,
+                steps: [.delete(RowDeletion(className: className, predicate: .everything))]
+            )
         )
         guard number.isMultiple(of: 5) else { return }
         _ = try await storage.write(WritePlan(schemaChanges: [.removeClass(className)], steps: []))

@@ -16,6 +16,7 @@
 typedef struct cel_loop cel_loop;
 typedef struct cel_tcp cel_tcp;
 typedef struct cel_poll cel_poll;
+typedef struct cel_watch cel_watch;
 typedef struct cel_signal cel_signal;
 
 /* `owner` is the opaque pointer given when the handle was made. */
@@ -30,6 +31,8 @@ typedef struct {
     void (*_Nonnull tcp_closed)(void *_Nonnull owner);
     void (*_Nonnull poll_readable)(void *_Nonnull owner, int status);
     void (*_Nonnull poll_closed)(void *_Nonnull owner);
+    void (*_Nonnull watch_ready)(void *_Nonnull owner, int readable, int writable);
+    void (*_Nonnull watch_closed)(void *_Nonnull owner);
     void (*_Nonnull signal_received)(void *_Nonnull owner, int number);
     void (*_Nonnull signal_closed)(void *_Nonnull owner);
 } cel_callbacks;
@@ -86,6 +89,12 @@ int cel_poll_open(cel_loop *_Nonnull loop, int fd, void *_Nonnull owner, cel_pol
 int cel_poll_set(cel_poll *_Nonnull poll, int on);
 /* Also closes the descriptor. */
 void cel_poll_close(cel_poll *_Nonnull poll);
+
+/* Watches a descriptor that another library owns. It must stay open until cel_watch_close, which takes it out of
+ * the poll set at once. */
+int cel_watch_open(cel_loop *_Nonnull loop, int fd, void *_Nonnull owner, cel_watch *_Nullable *_Nonnull out);
+int cel_watch_set(cel_watch *_Nonnull watch, int readable, int writable);
+void cel_watch_close(cel_watch *_Nonnull watch);
 
 int cel_signal_open(cel_loop *_Nonnull loop, int number, void *_Nonnull owner, cel_signal *_Nullable *_Nonnull out);
 void cel_signal_close(cel_signal *_Nonnull source);

@@ -162,6 +162,18 @@ struct OptionDefinition: Sendable {
             .app { $0.maxUploadSize = try $1.bytes() }
         ),
         .init(
+            "defaultLimit",
+            prefixed("DEFAULT_LIMIT"),
+            .number,
+            .app { $0.defaultLimit = try $1.integer(in: 1...1_000_000) }
+        ),
+        .init(
+            "maxLimit",
+            prefixed("MAX_LIMIT"),
+            .number,
+            .app { $0.maxLimit = try $1.integer(in: 1...1_000_000) }
+        ),
+        .init(
             "requestKeywordDenylist",
             prefixed("REQUEST_KEYWORD_DENYLIST"),
             .json,
@@ -176,6 +188,12 @@ struct OptionDefinition: Sendable {
             .app {
                 $0.batchRequestLimit = try $1.batchRequestLimit(otherwise: $0.batchRequestLimit)
             }
+        ),
+        .init(
+            "protectedFields",
+            prefixed("PROTECTED_FIELDS"),
+            .json,
+            .app { $0.protectedFields = try $1.protectedFields(over: $0.protectedFields) }
         ),
         .init(
             "publicServerURL",
@@ -258,7 +276,7 @@ struct OptionDefinition: Sendable {
         ("accountLockout", "ACCOUNT_LOCKOUT"), ("allowExpiredAuthDataToken", "ALLOW_EXPIRED_AUTH_DATA_TOKEN"),
         ("auth", "AUTH_PROVIDERS"), ("cacheMaxSize", "CACHE_MAX_SIZE"), ("cacheTTL", "CACHE_TTL"),
         ("cloud", "CLOUD"), ("customPages", "CUSTOM_PAGES"), ("databaseURI", "DATABASE_URI"),
-        ("defaultLimit", "DEFAULT_LIMIT"), ("emailAdapter", "EMAIL_ADAPTER"),
+        ("emailAdapter", "EMAIL_ADAPTER"),
         ("emailVerifySuccessOnInvalidEmail", "EMAIL_VERIFY_SUCCESS_ON_INVALID_EMAIL"),
         ("emailVerifyTokenReuseIfValid", "EMAIL_VERIFY_TOKEN_REUSE_IF_VALID"),
         ("emailVerifyTokenValidityDuration", "EMAIL_VERIFY_TOKEN_VALIDITY_DURATION"),
@@ -268,11 +286,11 @@ struct OptionDefinition: Sendable {
         ("fileUpload", "FILE_UPLOAD_OPTIONS"),
         ("filesAdapter", "FILES_ADAPTER"), ("graphQLPath", "GRAPHQL_PATH"),
         ("idempotencyOptions", "EXPERIMENTAL_IDEMPOTENCY_OPTIONS"), ("liveQuery", "LIVE_QUERY"),
-        ("maxLimit", "MAX_LIMIT"), ("mountGraphQL", "MOUNT_GRAPHQL"), ("objectIdSize", "OBJECT_ID_SIZE"),
+        ("mountGraphQL", "MOUNT_GRAPHQL"), ("objectIdSize", "OBJECT_ID_SIZE"),
         ("pages", "PAGES"), ("passwordPolicy", "PASSWORD_POLICY"), ("preserveFileName", "PRESERVE_FILE_NAME"),
         ("preventLoginWithUnverifiedEmail", "PREVENT_LOGIN_WITH_UNVERIFIED_EMAIL"),
         ("preventSignupWithUnverifiedEmail", "PREVENT_SIGNUP_WITH_UNVERIFIED_EMAIL"),
-        ("protectedFields", "PROTECTED_FIELDS"), ("push", "PUSH"), ("rateLimit", "RATE_LIMIT"),
+        ("push", "PUSH"), ("rateLimit", "RATE_LIMIT"),
         ("readOnlyMasterKeyIps", "READ_ONLY_MASTER_KEY_IPS"), ("scheduledPush", "SCHEDULED_PUSH"),
         ("schema", "SCHEMA"), ("security", "SECURITY"),
         ("sendUserEmailVerification", "SEND_USER_EMAIL_VERIFICATION"),
@@ -342,6 +360,27 @@ extension OptionValue {
         let limit = OptionValue(name: "\(name).batchRequestLimit", json: json)
         let number = try limit.integer(in: -1...1_000_000)
         return number == -1 ? nil : number
+    }
+
+    /// Lists of fields by class and group. A class that is not named keeps what it has.
+    fileprivate func protectedFields(
+        over present: [String: [String: [String]]]
+    ) throws(ConfigurationError) -> [String: [String: [String]]] {
+        let rule = "an object of classes, each an object of groups, each a list of fields"
+        guard let classes = json.objectValue else { throw error(rule) }
+        var result = present
+        for entry in classes {
+            guard let groups = entry.value.objectValue else { throw error(rule) }
+            var lists: [String: [String]] = [:]
+            for group in groups {
+                guard let fields = group.value.arrayValue else { throw error(rule) }
+                let names = fields.compactMap(\.stringValue)
+                guard names.count == fields.count else { throw error(rule) }
+                lists[group.key] = names
+            }
+            result[entry.key] = lists
+        }
+        return result
     }
 
     fileprivate func webAddress() throws(ConfigurationError) -> String {

@@ -29,6 +29,10 @@ package struct AppOptions: Sendable, Hashable {
     package var requestKeywordDenylist: KeywordDenylist = .standard
     /// The most requests in one batch; `nil` for no limit.
     package var batchRequestLimit: Int? = 1000
+    /// How many objects a find answers that does not say.
+    package var defaultLimit = 100
+    /// The most objects that a find answers; `nil` where only clients are limited, by the server's own bound.
+    package var maxLimit: Int?
     /// The address clients know the server by, without a slash at the end; `nil` to take the request's own.
     package var publicServerURL: String?
 

@@ -18,91 +18,46 @@ package struct FindObjects: Sendable {
         guard !ClassName.isJoin(className) else {
             return try await FindLinks(className: className, options: options).run(in: context)
         }
-        let reader = ObjectReader(className, in: context)
-        let query = try query(reader, in: context)
-        var reply = JSONObject()
-        let objects = try await results(query, reader, in: context)
-        reply.append("results", .array(objects.map(JSONValue.object)))
-        if options.isCounted {
-            reply.append("count", .number(Double(try await count(query, reader, in: context))))
-        }
+        let search = try await Search(className, options, in: context)
+        if options.isExplained { return ["results": try await search.plan()] }
+        let answered = try options.answered(search.query)
+        let rows = try await search.rows()
+        var objects = rows.map { answered($0, search.reader.object($0, options.selection.projection)) }
+        try await IncludeLoader(in: context).load(
+            into: &objects,
+            search.reader.access.schema,
+            options.selection
+        )
+        var reply: JSONObject = ["results": .array(objects.map(JSONValue.object))]
+        if options.isCounted { reply.append("count", .number(Double(try await search.count()))) }
         return reply
     }
 
     /// The reply of ``run(in:)`` as text, which is quicker to make.
     package func encoded(in context: RequestContext) async throws -> [UInt8] {
-        let reader = ObjectReader(className, in: context)
-        let isPlain =
-            options.selection.isPlain && reader.rowsAreShownAsStored && !ClassName.isJoin(className)
         guard isPlain else { return JSONValue.object(try await run(in: context)).serialized() }
-        let query = try query(reader, in: context)
-        let rows = try await rows(query, reader, in: context)
+        let search = try await Search(className, options, in: context)
+        let rows = try await search.rows()
         var writer = JSONWriter(capacity: 64 + rows.count * 256)
         writer.writeRaw("{\"results\":[")
-        let encoder = ObjectEncoder(reader.access.schema, options.selection.projection)
+        let encoder = ObjectEncoder(search.reader.access.schema, options.selection.projection)
         for (position, row) in rows.enumerated() {
             if position > 0 { writer.writeRaw(",") }
-            encoder.write(row, hiding: reader.protected.fields(of: row), to: &writer)
+            encoder.write(row, hiding: search.reader.protected.fields(of: row), to: &writer)
         }
         writer.writeRaw("]")
         if options.isCounted {
             writer.writeRaw(",\"count\":")
-            writer.writeNumber(Double(try await count(query, reader, in: context)))
+            writer.writeNumber(Double(try await search.count()))
         }
         writer.writeRaw("}")
         return writer.bytes
     }
 
-    private func query(_ reader: ObjectReader, in context: RequestContext) throws(ParseError) -> RowQuery {
-        _ = try reader.access.requireExistence()
-        try reader.protected.check(
-            paths: options.whereFields,
-            order: options.order,
-            ownID: options.whereID
-        )
-        var query = try options.query(of: className, reader.access.schema, access: reader.rowAccess)
-        if className == SystemClasses.session { query.predicate = query.predicate.hashingTokens() }
-        return query
-    }
-
-    /// With a limit of 0 nothing is looked for and no permission to find is needed.
-    private func rows(
-        _ query: RowQuery,
-        _ reader: ObjectReader,
-        in context: RequestContext
-    ) async throws -> [StoredRow] {
-        guard options.limit > 0 else { return [] }
-        var query = query
-        query.predicate = try reader.filter(for: options.asksForOneObject ? .get : .find)
-            .and(query.predicate)
-        return try await context.app.rows(query)
-    }
-
-    private func results(
-        _ query: RowQuery,
-        _ reader: ObjectReader,
-        in context: RequestContext
-    ) async throws -> [JSONObject] {
-        let rows = try await rows(query, reader, in: context)
-        var objects = rows.map { reader.object($0, options.selection.projection) }
-        try await IncludeLoader(in: context).load(into: &objects, reader.access.schema, options.selection)
-        return objects
-    }
-
-    private func count(
-        _ query: RowQuery,
-        _ reader: ObjectReader,
-        in context: RequestContext
-    ) async throws -> Int {
-        var query = query
-        query.predicate = try reader.filter(for: .count).and(query.predicate)
-        return try await context.app.rowCount(query)
-    }
-}
-
-extension FindOptions {
-    /// Whether `where` is an id and nothing else, which is asked for with the permission to get.
-    fileprivate var asksForOneObject: Bool {
-        filter.members.count == 1 && whereID != nil
+    /// Whether the answer shows rows as they are stored, and nothing beside them.
+    private var isPlain: Bool {
+        options.selection.isPlain && !options.selection.wantsScore && !options.isExplained
+            && options.redirectKey == nil && ObjectReader.showsRowsAsStored(of: className)
+            && !ClassName.isJoin(className)
     }
 }

@@ -25,7 +25,7 @@ package struct GetObject: Sendable {
     /// The reply of ``run(in:)`` as text, which is quicker to make.
     package func encoded(in context: RequestContext) async throws -> [UInt8] {
         let (row, reader) = try await found(in: context)
-        guard selection.isPlain, reader.rowsAreShownAsStored else {
+        guard selection.isPlain, ObjectReader.showsRowsAsStored(of: className) else {
             var objects = [reader.object(row, selection.projection)]
             try await IncludeLoader(in: context).load(into: &objects, reader.access.schema, selection)
             return JSONValue.object(objects[0]).serialized()

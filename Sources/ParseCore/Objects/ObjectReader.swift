@@ -35,7 +35,7 @@ package struct ObjectReader: Sendable {
 
     /// Whether an answer shows fields as they are stored, some left out; users and sessions are shown in ways of
     /// their own.
-    var rowsAreShownAsStored: Bool {
+    static func showsRowsAsStored(of className: String) -> Bool {
         className != SystemClasses.user && className != SystemClasses.session
     }
 

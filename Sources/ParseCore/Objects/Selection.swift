@@ -10,11 +10,13 @@ package struct Selection: Sendable, Hashable {
     package private(set) var includes: [String: Selection]
     /// Whether all pointers of this level are followed.
     package private(set) var includesAll: Bool
+    /// Whether the score of a text search is answered, as `score`.
+    package private(set) var wantsScore = false
 
     /// How far pointers are followed.
     private static let depthLimit = 16
-    /// How many paths there may be.
-    private static let pathLimit = 200
+    private static let includeLimit = 200
+    private static let keyLimit = 5000
 
     package init() {
         projection = Projection()
@@ -28,10 +30,15 @@ package struct Selection: Sendable, Hashable {
     package init(_ parameters: JSONObject) throws(ParseError) {
         self.init()
         let included = Self.paths(parameters["include"]) ?? []
-        let keys = Self.paths(parameters["keys"])
+        var keys = Self.paths(parameters["keys"])
+        wantsScore = keys?.contains([SortKey.score]) ?? false
+        keys?.removeAll { $0 == [SortKey.score] }
         let excluded = Self.paths(parameters["excludeKeys"]) ?? []
-        guard included.count + (keys?.count ?? 0) + excluded.count <= Self.pathLimit else {
-            throw ParseError(.invalidQuery, "A query takes at most \(Self.pathLimit) paths.")
+        guard included.count <= Self.includeLimit else {
+            throw ParseError(.invalidQuery, "include names more than \(Self.includeLimit) paths.")
+        }
+        guard excluded.count + (keys?.count ?? 0) <= Self.keyLimit else {
+            throw ParseError(.invalidQuery, "keys and excludeKeys name more than \(Self.keyLimit) fields.")
         }
         for path in included + (keys ?? []) + excluded where path.count > Self.depthLimit {
             throw ParseError(
@@ -59,7 +66,8 @@ package struct Selection: Sendable, Hashable {
 
     private mutating func keep(_ path: ArraySlice<String>) {
         guard let first = path.first else { return }
-        projection.keys = (projection.keys ?? []).union([first])
+        if projection.keys == nil { projection.keys = [] }
+        projection.keys?.insert(first)
         guard path.count > 1 else { return }
         includes[first, default: Selection()].keep(path.dropFirst())
     }
@@ -80,9 +88,10 @@ package struct Selection: Sendable, Hashable {
         case .array(let elements): texts = elements.compactMap(\.stringValue)
         default: return nil
         }
-        return texts.compactMap { text in
+        let paths = texts.compactMap { text -> [String]? in
             let parts = text.filter { $0 != " " }.split(separator: ".").map(String.init)
             return parts.isEmpty ? nil : parts
         }
+        return paths.isEmpty ? nil : paths
     }
 }

@@ -9,7 +9,7 @@ extension Endpoint {
 
     static let findAudiences = Endpoint(.isPlainRead) { request in
         try request.context.requireMaster()
-        let options = try FindOptions(request.readParameters, by: request.context.principal)
+        let options = try request.findOptions
         var reply = try await FindObjects(className: className, options: options).run(in: request.context)
         if let results = reply["results"]?.arrayValue { reply["results"] = .array(results.map(shown)) }
         return RESTReply(reply)

@@ -5,7 +5,7 @@ extension Endpoint {
     /// The endpoints of one class; `nil` for those that name it in the address.
     static func findObjects(_ className: String? = nil) -> Endpoint {
         Endpoint(.isPlainRead) { request in
-            let options = try FindOptions(request.readParameters, by: request.context.principal)
+            let options = try request.findOptions
             let command = FindObjects(className: className ?? request.className, options: options)
             return RESTReply(body: .encoded(try await command.encoded(in: request.context)))
         }
@@ -49,6 +49,13 @@ extension Endpoint {
 }
 
 extension RESTRequest {
+    /// The parameters of a find.
+    var findOptions: FindOptions {
+        get throws {
+            try FindOptions(readParameters, by: context.principal, options: context.app.options)
+        }
+    }
+
     var className: String {
         parameters["className"] ?? ""
     }

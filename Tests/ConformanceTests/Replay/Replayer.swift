@@ -7,17 +7,19 @@ struct Replayer {
         let description: String
     }
 
-    private let client: HTTPClient
+    private let clients: [HTTPClient]
+    private let turns: Turns
     private let mount: String
     private(set) var placeholders: Placeholders
 
     /// - Parameters:
-    ///   - port: The port of the server.
+    ///   - ports: The ports of the servers, which get the requests in turn.
     ///   - mount: Where the API is asked: empty, `/parse` or `/1`.
-    init(port: Int, mount: String) {
-        client = HTTPClient(port: port)
+    init(ports: [Int], mount: String) {
+        clients = ports.map { HTTPClient(port: $0) }
+        turns = Turns(count: ports.count)
         self.mount = mount
-        placeholders = Placeholders(url: "http://127.0.0.1:\(port)\(mount)")
+        placeholders = Placeholders(url: "http://127.0.0.1:\(ports[0])\(mount)")
     }
 
     /// Sends the request of a recorded exchange.
@@ -40,7 +42,9 @@ struct Replayer {
         var text = "\(exchange.method) \(path) HTTP/1.1\r\n"
         if let body { headers.append(("Content-Length", String(body.utf8.count))) }
         for (name, value) in headers { text += "\(name): \(value)\r\n" }
-        return try await client.exchange(Array((text + "\r\n" + (body ?? "")).utf8))
+        return try await clients[turns.next(exchange.method)].exchange(
+            Array((text + "\r\n" + (body ?? "")).utf8)
+        )
     }
 
     /// What differs between a reply and the recorded answer; values of new placeholders are learnt.

@@ -3,14 +3,25 @@ import TestSupport
 
 /// A client of one app, and what its requests carry by default.
 struct API: Sendable {
-    let client: HTTPClient
+    /// The first server, for what the others have nothing to do with.
+    var client: HTTPClient { clients[0] }
+    private let clients: [HTTPClient]
+    private let turns: Turns
+    let ports: [Int]
     var applicationID: String? = "app"
     var clientKey: String? = "client"
     var masterKey = "master"
     var mount = "/parse"
 
     init(port: Int, timeoutSeconds: Int = 30) {
-        client = HTTPClient(port: port, timeoutSeconds: timeoutSeconds)
+        self.init(ports: [port], timeoutSeconds: timeoutSeconds)
+    }
+
+    /// A client that sends its requests to these servers in turn.
+    init(ports: [Int], timeoutSeconds: Int = 30) {
+        self.ports = ports
+        clients = ports.map { HTTPClient(port: $0, timeoutSeconds: timeoutSeconds) }
+        turns = Turns(count: ports.count)
     }
 
     /// Sends a request, with a JSON body where one is given.
@@ -29,7 +40,12 @@ struct API: Sendable {
         if let token { lines.append(("X-Parse-Session-Token", token)) }
         if asMaster { lines.append(("X-Parse-Master-Key", masterKey)) }
         if let installation { lines.append(("X-Parse-Installation-Id", installation)) }
-        return try await client.send(method, mount + path, headers: lines + headers, body: body?.serialized())
+        return try await clients[turns.next(method)].send(
+            method,
+            mount + path,
+            headers: lines + headers,
+            body: body?.serialized()
+        )
     }
 
     /// Sends a body as it stands.
@@ -40,7 +56,12 @@ struct API: Sendable {
         body: [UInt8],
         headers: [(String, String)] = []
     ) async throws -> HTTPReply {
-        try await client.send(method, mount + path, headers: keyHeaders + headers, body: body)
+        try await clients[turns.next(method)].send(
+            method,
+            mount + path,
+            headers: keyHeaders + headers,
+            body: body
+        )
     }
 
     var keyHeaders: [(String, String)] {
@@ -51,8 +72,8 @@ struct API: Sendable {
     }
 
     /// The same app over a connection of its own.
-    func another(port: Int) -> API {
-        var copy = API(port: port)
+    func another() -> API {
+        var copy = API(ports: ports)
         copy.applicationID = applicationID
         copy.clientKey = clientKey
         copy.masterKey = masterKey

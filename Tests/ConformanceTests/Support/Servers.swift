@@ -20,10 +20,12 @@ let pinnedApp = [
     "master",
 ]
 
-/// A server process on an empty folder, with the app of ``pinnedApp``.
+/// A server process, or several, with no data and the app of ``pinnedApp``.
 struct TestServer: Sendable {
     let folder: TemporaryFolder
     let process: ServerProcess
+    /// The others on the same database.
+    let more: [ServerProcess]
     let api: API
 
     var port: Int { process.port }
@@ -40,13 +42,29 @@ struct TestServer: Sendable {
             try write(JSONValue.object(options).serialized(), to: path)
             arguments += ["--config", path]
         }
-        let process = try await ServerProcess(dataFolder: folder.path + "/data", arguments: arguments)
-        return TestServer(folder: folder, process: process, api: API(port: process.port))
+        let backend = Backend.current
+        arguments += try await backend.makeArguments()
+        var processes: [ServerProcess] = []
+        for _ in 0..<backend.serverCount {
+            processes.append(
+                try await ServerProcess(dataFolder: folder.path + "/data", arguments: arguments)
+            )
+        }
+        return TestServer(
+            folder: folder,
+            process: processes[0],
+            more: Array(processes.dropFirst()),
+            api: API(ports: processes.map(\.port))
+        )
+    }
+
+    var ports: [Int] {
+        [process.port] + more.map(\.port)
     }
 
     /// The same app over another connection.
     func connect() -> API {
-        api.another(port: port)
+        api.another()
     }
 }
 
@@ -112,7 +130,7 @@ final class LocalServer: Sendable {
     }
 
     func connect() -> API {
-        api.another(port: port)
+        api.another()
     }
 }
 

@@ -6,7 +6,7 @@ import ParseWire
 /// What it says is what every database must say; see ``Predicate`` for the rules.
 package struct PredicateMatcher: Sendable {
     private let root: Node
-    private let searches: [ValueTest]
+    private let score: TextScore
     private let links: any LinkResolver
     private let className: String
 
@@ -35,9 +35,8 @@ package struct PredicateMatcher: Sendable {
         schema: ClassSchema?,
         links: any LinkResolver = NoLinks()
     ) throws(ParseError) {
-        var compiler = Compiler(schema: schema, links: links)
-        root = try compiler.node(predicate)
-        searches = compiler.searches
+        root = try Compiler(schema: schema, links: links).node(predicate)
+        score = try TextScore(predicate)
         self.links = links
         className = schema?.className ?? ""
     }
@@ -52,7 +51,7 @@ package struct PredicateMatcher: Sendable {
 
     /// How well the row matches the text searches of the predicate that are not negated; 0 without any.
     package func textScore(of row: StoredRow) -> Double {
-        searches.reduce(0) { $0 + $1.score(of: row.value(of: $1.field)) }
+        score.of(row)
     }
 
     private func matches(_ node: Node, _ row: StoredRow) throws(ParseError) -> Bool {
@@ -83,10 +82,8 @@ package struct PredicateMatcher: Sendable {
     private struct Compiler {
         let schema: ClassSchema?
         let links: any LinkResolver
-        var searches: [ValueTest] = []
-        var isNegated = false
 
-        mutating func node(_ predicate: Predicate) throws(ParseError) -> Node {
+        func node(_ predicate: Predicate) throws(ParseError) -> Node {
             if let field = predicate.leafField, case .relation(let target) = schema?.type(of: field) {
                 return try relation(predicate, field, target)
             }
@@ -94,10 +91,7 @@ package struct PredicateMatcher: Sendable {
             case .everything: return .constant(true)
             case .all(let parts): return .all(try nodes(parts))
             case .any(let parts): return .any(try nodes(parts))
-            case .none(let parts):
-                isNegated.toggle()
-                defer { isNegated.toggle() }
-                return .none(try nodes(parts))
+            case .none(let parts): return .none(try nodes(parts))
             case .amongObjects(let field, let subquery):
                 let ids = try links.objectIDs(of: subquery)
                 return .test(ValueTest(field, pointsTo: subquery.className, among: ids))
@@ -108,20 +102,14 @@ package struct PredicateMatcher: Sendable {
             case .usernameKey(let name): return .folded("username", name)
             case .emailKey(let address): return .folded("email", address)
             case .hidden(let name, let value): return .hidden(name, value)
-            default: return try leaf(predicate)
+            default: return try ValueTest(predicate).map(Node.test) ?? .constant(false)
             }
         }
 
-        private mutating func nodes(_ predicates: [Predicate]) throws(ParseError) -> [Node] {
+        private func nodes(_ predicates: [Predicate]) throws(ParseError) -> [Node] {
             var nodes: [Node] = []
             for predicate in predicates { nodes.append(try node(predicate)) }
             return nodes
-        }
-
-        private mutating func leaf(_ predicate: Predicate) throws(ParseError) -> Node {
-            guard let test = try ValueTest(predicate) else { return .constant(false) }
-            if case .search = predicate, !isNegated { searches.append(test) }
-            return .test(test)
         }
 
         /// A relation is compared with pointers to objects of its class alone; anything else matches nothing.
