@@ -101,7 +101,9 @@ extension TextPattern {
     private static let opening = "^\\Q"
     private static let closing = "\\E"
 
-    /// The texts that have the prefix: the first of them, and the first after them. `nil` unless the pattern is what
+    /// The texts that have the prefix: the first of them, and the first after them.
+    ///
+    /// `nil` unless the pattern is what
     /// SDKs send for "starts with": `^`, and a text between `\\Q` and `\\E`.
     fileprivate var prefixRange: (first: String, next: String)? {
         guard pattern.hasPrefix(Self.opening), pattern.hasSuffix(Self.closing) else { return nil }

@@ -82,7 +82,9 @@ struct SchemaWriter {
         try raiseVersion()
     }
 
-    /// Removes the class with all that belongs to it. One that every app has is there again at once, as new.
+    /// Removes the class with all that belongs to it.
+    ///
+    /// One that every app has is there again at once, as new.
     private func removeClass(_ className: String) throws {
         guard let name = try tableName(of: className) else { return }
         let table = SQLiteIdentifier.quoted(name)

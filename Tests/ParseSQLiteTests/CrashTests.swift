@@ -41,9 +41,13 @@ import Testing
             """
         ) { $0.text(0) ?? "" }
         #expect(orphans == [])
-        for (className, table) in try connection.query("SELECT className,tableName FROM \"$classes\"", [], {
-            ($0.text(0) ?? "", $0.text(1) ?? "")
-        }) {
+        for (className, table) in try connection.query(
+            "SELECT className,tableName FROM \"$classes\"",
+            [],
+            {
+                ($0.text(0) ?? "", $0.text(1) ?? "")
+            }
+        ) {
             try checkColumns(connection, className, table)
         }
         let missing = try connection.query(

@@ -7,7 +7,8 @@ import Testing
 /// Names and values that would be something else in SQL if they ever got into its text as they are.
 @Suite struct InjectionTests {
     private static let sly = [
-        "'", "\"", "\\", ";", "a'); DROP TABLE \"_User\";--", "a\"; DROP TABLE \"_User\";--", "--", "/*", "?1", "$meta",
+        "'", "\"", "\\", ";", "a'); DROP TABLE \"_User\";--", "a\"; DROP TABLE \"_User\";--", "--", "/*",
+        "?1", "$meta",
         "a\nb", "%", "sqlite_master", "sqlite_x", "a\u{301}", "É", "x~2", "a.b,c",
     ]
 
@@ -26,7 +27,9 @@ import Testing
         #expect(try await test.storage.distinct(query, path: name) == [.string(name)])
         try await test.change(.addIndex(className: name, name: name, IndexDefinition(keys: [name: 1])))
         try await test.relate(name, name + "2", name, [name])
-        #expect(try await test.ids(name, .related(ownerClass: name, ownerID: name, field: name + "2")) == [name])
+        #expect(
+            try await test.ids(name, .related(ownerClass: name, ownerID: name, field: name + "2")) == [name]
+        )
         try await test.change(.removeField(className: name, field: name))
         #expect(try await test.find(name) == [TestDatabase.row(name)])
         #expect(test.storage.schema["_User"] != nil)
@@ -61,11 +64,17 @@ import Testing
             [row, TestDatabase.row("other", ["s": .string("a"), "a": .array(["a"])])]
         )
         let predicates: [Predicate] = [
-            .id(text), .equal("s", .string(text)), .among("s", [.string(text)]), .among("objectId", [.string(text)]),
-            .equal("a", .string(text)), .among("a", [.string(text)]), .equal("o", .object([text: .string(text)])),
+            .id(text), .equal("s", .string(text)), .among("s", [.string(text)]),
+            .among("objectId", [.string(text)]),
+            .equal("a", .string(text)), .among("a", [.string(text)]),
+            .equal("o", .object([text: .string(text)])),
             .compare("s", .greaterOrEqual, .string(text)).and(.compare("s", .lessOrEqual, .string(text))),
             .containedBy("a", [.string(text)]).and(.exists("o", true)),
-            .amongValues("s", Subquery(className: "C", predicate: .id(text), access: .unrestricted), path: "a"),
+            .amongValues(
+                "s",
+                Subquery(className: "C", predicate: .id(text), access: .unrestricted),
+                path: "a"
+            ),
         ]
         for predicate in predicates {
             #expect(try await test.ids("C", predicate) == [text], "\(predicate)")

@@ -7,7 +7,8 @@ import StorageTestSupport
 import Testing
 
 @Suite struct QueryTests {
-    private func query(_ predicate: Predicate = .everything, _ change: (inout RowQuery) -> Void = { _ in }) -> RowQuery
+    private func query(_ predicate: Predicate = .everything, _ change: (inout RowQuery) -> Void = { _ in })
+        -> RowQuery
     {
         var query = RowQuery(className: "C", predicate: predicate)
         change(&query)
@@ -21,7 +22,11 @@ import Testing
             "C",
             [("a", .string), ("b", .geoPoint), ("c", .string)],
             [
-                TestDatabase.row("x", ["a": .string("1"), "b": .geoPoint(latitude: 1, longitude: 2), "c": .null], acl: list),
+                TestDatabase.row(
+                    "x",
+                    ["a": .string("1"), "b": .geoPoint(latitude: 1, longitude: 2), "c": .null],
+                    acl: list
+                ),
                 TestDatabase.row("y", ["a": .null]),
             ]
         )
@@ -91,7 +96,10 @@ import Testing
             "C",
             [("n", .number), ("a", .array), ("o", .object), ("p", .pointer("D"))],
             [
-                TestDatabase.row("1", ["n": .number(1), "a": .array([1, nil, [1]]), "o": .object(["k": [1, 2]])]),
+                TestDatabase.row(
+                    "1",
+                    ["n": .number(1), "a": .array([1, nil, [1]]), "o": .object(["k": [1, 2]])]
+                ),
                 TestDatabase.row("2", ["n": .number(1), "a": .array(["1"]), "o": .object(["k": 2])]),
                 TestDatabase.row("3", ["n": .null, "p": .pointer(className: "D", objectID: "d")]),
                 TestDatabase.row("4", ["n": .number(2)], acl: AccessControlList()),
@@ -111,7 +119,11 @@ import Testing
 
     @Test func `a regular expression that is none is the client's fault`() async throws {
         let test = try TestDatabase()
-        try await test.store("C", [("s", .string)], [TestDatabase.row("x", ["s": .string(String(repeating: "a", count: 60) + "b")])])
+        try await test.store(
+            "C",
+            [("s", .string)],
+            [TestDatabase.row("x", ["s": .string(String(repeating: "a", count: 60) + "b")])]
+        )
         for pattern in ["(", "(a+)+$"] {
             do {
                 _ = try await test.find("C", .matches("s", TextPattern(pattern)))
@@ -142,7 +154,8 @@ import Testing
             "C",
             [("a", .array), ("n", .number)],
             [
-                TestDatabase.row("x", ["a": .array([[1, 2], 3])]), TestDatabase.row("y", ["a": .array([1, 2])]),
+                TestDatabase.row("x", ["a": .array([[1, 2], 3])]),
+                TestDatabase.row("y", ["a": .array([1, 2])]),
                 TestDatabase.row("z", ["n": .number(3)]),
             ]
         )

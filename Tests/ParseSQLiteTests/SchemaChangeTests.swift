@@ -7,7 +7,10 @@ import Testing
 @Suite struct SchemaChangeTests {
     @Test func `options, permissions and indexes are there after a new opening`() async throws {
         let test = try TestDatabase()
-        let options = FieldOptions(isRequired: true, defaultValue: ["__type": "Date", "iso": "2026-01-01T00:00:00.000Z"])
+        let options = FieldOptions(
+            isRequired: true,
+            defaultValue: ["__type": "Date", "iso": "2026-01-01T00:00:00.000Z"]
+        )
         let permissions = ClassPermissions(["find": ["*": true], "protectedFields": ["*": ["f"]]])
         let index = IndexDefinition(keys: ["f": 1, "objectId": -1])
         try await test.change(
@@ -202,7 +205,9 @@ import Testing
         #expect(try await plan(.equal("n", .number(1))).contains("USING INDEX C#client"))
         let near = Predicate.near("g", GeoPoint(latitude: 1, longitude: 1), maxRadians: 0.1)
         #expect(try await plan(near).contains("USING INDEX C#client"))
-        #expect(try await plan(.equal("p", .pointer(className: "D", objectID: "d"))).contains("USING INDEX C#"))
+        #expect(
+            try await plan(.equal("p", .pointer(className: "D", objectID: "d"))).contains("USING INDEX C#")
+        )
         let newest = SortKey(field: "createdAt", isDescending: true)
         #expect(try await plan(.everything, [newest]).contains("USING INDEX C#createdAt"))
         let refused: [(String, IndexDefinition, String)] = [
@@ -231,7 +236,12 @@ import Testing
         let steps: [WriteStep] = [
             .insert(className: "C", TestDatabase.row("y", ["f": .string("a")])),
             .update(
-                RowUpdate(className: "C", predicate: .id("x"), changes: [("f", .set(.string("a")))], returnsRow: false)
+                RowUpdate(
+                    className: "C",
+                    predicate: .id("x"),
+                    changes: [("f", .set(.string("a")))],
+                    returnsRow: false
+                )
             ),
             .update(RowUpdate(className: "C", predicate: .id("x"), changes: [("f", .set(.string("a")))])),
             .relate(

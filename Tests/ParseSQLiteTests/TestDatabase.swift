@@ -51,7 +51,13 @@ final class TestDatabase: Sendable {
     }
 
     /// Links one object to others.
-    func relate(_ className: String, _ field: String, _ owner: String, _ related: [String], remove: Bool = false)
+    func relate(
+        _ className: String,
+        _ field: String,
+        _ owner: String,
+        _ related: [String],
+        remove: Bool = false
+    )
         async throws
     {
         try await write(

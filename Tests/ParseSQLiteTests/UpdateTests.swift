@@ -29,7 +29,9 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `an object does not grow beyond its limit, one field after the other`(_ returnsRow: Bool) async throws {
+    func `an object does not grow beyond its limit, one field after the other`(_ returnsRow: Bool)
+        async throws
+    {
         let test = try await database()
         let half = FieldValue.string(String(repeating: "x", count: ObjectSize.limit / 2))
         try await test.write(update([("s", .set(half))], returnsRow: returnsRow))
@@ -62,10 +64,22 @@ import Testing
             return try await test.find("C")[0].fields
         }
         #expect(try await fields([("n", .unset)]) == ["s": .null])
-        #expect(try await fields([("s", .set(.string("a"))), ("t", .set(.null))]) == ["s": .string("a"), "t": .null])
+        #expect(
+            try await fields([("s", .set(.string("a"))), ("t", .set(.null))]) == [
+                "s": .string("a"), "t": .null,
+            ]
+        )
         #expect(try await fields([("s", .unset), ("t", .unset)]) == [:])
-        #expect(try await fields([("s", .set(.string("a"))), ("s", .unset), ("n", .increment(2))]) == ["n": .number(2)])
-        #expect(try await fields([("a", .set(.array([nil]))), ("n", .set(.null))]) == ["a": .array([nil]), "n": .null])
+        #expect(
+            try await fields([("s", .set(.string("a"))), ("s", .unset), ("n", .increment(2))]) == [
+                "n": .number(2)
+            ]
+        )
+        #expect(
+            try await fields([("a", .set(.array([nil]))), ("n", .set(.null))]) == [
+                "a": .array([nil]), "n": .null,
+            ]
+        )
     }
 
     @Test(arguments: [true, false])
@@ -85,7 +99,9 @@ import Testing
 
     @Test func `many rows are changed at once, each by what it is`() async throws {
         let test = try TestDatabase()
-        let rows = (0..<5).map { TestDatabase.row("r\($0)", $0 == 2 ? ["s": .null] : ["n": .number(Double($0))]) }
+        let rows = (0..<5).map {
+            TestDatabase.row("r\($0)", $0 == 2 ? ["s": .null] : ["n": .number(Double($0))])
+        }
         try await test.store("C", [("s", .string), ("n", .number)], rows)
         let all = RowUpdate(
             className: "C",

@@ -62,7 +62,8 @@ import Testing
         (
             "_Session",
             [
-                ("user", "Pointer", "_User"), ("installationId", "String", nil), ("sessionToken", "String", nil),
+                ("user", "Pointer", "_User"), ("installationId", "String", nil),
+                ("sessionToken", "String", nil),
                 ("expiresAt", "Date", nil), ("createdWith", "Object", nil),
             ]
         ),
@@ -71,7 +72,8 @@ import Testing
     ]
 
     private static let common: [(String, String, String?)] = [
-        ("objectId", "String", nil), ("createdAt", "Date", nil), ("updatedAt", "Date", nil), ("ACL", "ACL", nil),
+        ("objectId", "String", nil), ("createdAt", "Date", nil), ("updatedAt", "Date", nil),
+        ("ACL", "ACL", nil),
     ]
 
     private func oldFile(_ path: String) throws {
@@ -126,7 +128,10 @@ import Testing
             _ = try await storage.write(WritePlan(steps: [.update(update)]))
             #expect(try await storage.find(RowQuery(className: "Game", predicate: .everything)) == [game])
         }
-        let owned = RowQuery(className: "Game", predicate: .equal("owner", .pointer(className: "_User", objectID: "u")))
+        let owned = RowQuery(
+            className: "Game",
+            predicate: .equal("owner", .pointer(className: "_User", objectID: "u"))
+        )
         #expect(try await storage.explain(owned).description.contains("USING INDEX Game#owner"))
         let newest = RowQuery(
             className: "game",
@@ -140,7 +145,13 @@ import Testing
             updatedAt: Timestamp(milliseconds: 1),
             fields: ["name": .string("R")]
         )
-        let link = RelationChange(className: "_Role", field: "users", ownerID: "r", relatedIDs: ["u"], isRemoval: false)
+        let link = RelationChange(
+            className: "_Role",
+            field: "users",
+            ownerID: "r",
+            relatedIDs: ["u"],
+            isRemoval: false
+        )
         _ = try await storage.write(WritePlan(steps: [.insert(className: "_Role", role), .relate(link)]))
         #expect(try await storage.roles(ofUser: "u") == ["R"])
         let change: [SchemaChange] = [

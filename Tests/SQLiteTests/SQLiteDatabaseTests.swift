@@ -430,7 +430,9 @@ import Testing
             for _ in 0..<3 {
                 group.addTask {
                     do {
-                        try await database.query(timeLimit: .milliseconds(500)) { _ = try $0.first(endless) { $0.int64(0) } }
+                        try await database.query(timeLimit: .milliseconds(500)) {
+                            _ = try $0.first(endless) { $0.int64(0) }
+                        }
                         Issue.record("an endless query has ended")
                     } catch let error as SQLiteError {
                         #expect(error.isInterrupted)
@@ -439,7 +441,9 @@ import Testing
                 }
             }
             for _ in 0..<20 {
-                let one = try await database.query(timeLimit: .seconds(5)) { try $0.first("SELECT 1") { $0.int64(0) } }
+                let one = try await database.query(timeLimit: .seconds(5)) {
+                    try $0.first("SELECT 1") { $0.int64(0) }
+                }
                 #expect(one == 1)
             }
             #expect(ended.withLock { $0 } < 3)
