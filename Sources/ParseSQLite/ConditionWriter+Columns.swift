@@ -17,11 +17,14 @@ extension ConditionWriter {
             parameters: values
         )
         // The unique index is on the folded form; with it the exact one is found without a scan.
-        let keys = ["username": CommonColumn.usernameKey, "email": CommonColumn.emailKey]
-        guard layout.schema.className == SystemClasses.user, let keyColumn = keys[column.field],
-            case .string(let text) = value, !text.isEmpty
+        guard let keyColumn = layout.keyColumn(of: column.field), case .string(let text) = value,
+            !text.isEmpty
         else { return condition }
-        return key(keyColumn, text).and(condition)
+        let key = SQLCondition(
+            text: "\(layout.table).\(keyColumn)=?",
+            parameters: [.text(UniqueKey.fold(text))]
+        )
+        return key.and(condition)
     }
 
     func among(_ column: TableLayout.Column, _ values: [FieldValue]) -> SQLCondition? {
@@ -53,7 +56,11 @@ extension ConditionWriter {
                 parameters: [.text(JSONValue.array(numbers).serializedString())]
             )
         }
-        return texts.isEmpty ? nil : .oneOf(column.name, texts)
+        guard !texts.isEmpty else { return nil }
+        let list = SQLCondition.oneOf(column.name, texts)
+        // As for one value.
+        guard let keyColumn = layout.keyColumn(of: column.field), !texts.contains("") else { return list }
+        return SQLCondition.oneOf("\(layout.table).\(keyColumn)", texts.map(UniqueKey.fold)).and(list)
     }
 
     func compare(

@@ -12,6 +12,8 @@ package struct SQLiteDatabaseConfiguration: Sendable {
     package var writeQueueLimit = 4096
     /// The most reads that wait; one more is refused with ``SQLiteError/queueFull``.
     package var readQueueLimit = 8192
+    /// The most long queries that wait; one more is refused in the same way.
+    package var patientQueueLimit = 128
     /// The most memory each connection uses for pages, in KiB, taken as it is needed.
     package var cacheKiB = 4096
     /// How much of the file is read through a memory map, in bytes: address space, not memory.

@@ -178,4 +178,24 @@ import Testing
             #expect(error.code == .invalidQuery)
         }
     }
+
+    @Test func `users are found by their exact names, over the index of the folded ones`() async throws {
+        let test = try TestDatabase()
+        for (id, name) in [("1", "Ann"), ("2", "BOB"), ("3", "")] {
+            let row = TestDatabase.row(id, ["username": .string(name), "email": .string("")])
+            try await test.write(.insert(className: "_User", row))
+        }
+        func ids(_ names: [String]) async throws -> [String] {
+            try await test.ids("_User", .among("username", names.map(FieldValue.string)))
+        }
+        #expect(try await ids(["Ann", "bob"]) == ["1"])
+        #expect(try await ids(["BOB", ""]) == ["2", "3"])
+        #expect(try await test.ids("_User", .notAmong("username", [.string("Ann")])) == ["2", "3"])
+        #expect(try await test.ids("_User", .among("email", [.string("")])) == ["1", "2", "3"])
+        let query = RowQuery(
+            className: "_User",
+            predicate: .among("username", [.string("Ann"), .string("Bob")])
+        )
+        #expect(try await test.storage.explain(query).description.contains("SEARCH"))
+    }
 }
