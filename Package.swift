@@ -76,6 +76,7 @@ let package = Package(
                 "JSON", "ParseWire", "Cryptography", "Logging", "Locking", "RegularExpressions", "TextSearch",
             ]
         ),
+        library("FileStorage", ["ParseCore", "ParseWire", "JSON", "EventLoop", "Cryptography", "Locking"]),
         library("ParseSQLite", ["ParseCore", "ParseWire", "JSON", "SQLite", "Cryptography", "Locking"]),
         library(
             "ParseREST",
@@ -86,7 +87,8 @@ let package = Package(
         library(
             "Martlet",
             [
-                "ParseREST", "ParseSQLite", "ParseCore", "ParseWire", "JSON", "HTTP", "EventLoop", "SQLite",
+                "ParseREST", "ParseSQLite", "FileStorage", "ParseCore", "ParseWire", "JSON", "HTTP",
+                "EventLoop", "SQLite",
                 "Cryptography", "Logging", "Locking",
             ]
         ),
@@ -124,7 +126,7 @@ let package = Package(
         tests("JSONTests", ["JSON"]),
         tests("LoggingTests", ["Logging", "JSON"]),
         tests("EventLoopTests", ["EventLoop"]),
-        tests("HTTPTests", ["HTTP", "EventLoop"]),
+        tests("HTTPTests", ["HTTP", "EventLoop", "Locking"]),
         tests("SQLiteTests", ["SQLite", "Locking"]),
         tests("PostgresTests", ["Postgres", "EventLoop", "Locking", "TestSupport"]),
         tests("CryptographyTests", ["Cryptography", "Locking"]),
@@ -146,9 +148,14 @@ let package = Package(
             ]
         ),
         tests(
+            "FileStorageTests",
+            ["FileStorage", "ParseCore", "JSON", "Locking", "TestSupport"]
+        ),
+        tests(
             "ParseRESTTests",
             [
-                "ParseREST", "ParseCore", "ParseSQLite", "ParseWire", "JSON", "HTTP", "Cryptography",
+                "ParseREST", "ParseCore", "ParseSQLite", "FileStorage", "ParseWire", "JSON", "HTTP",
+                "Cryptography", "Locking", "Logging",
                 "TestSupport",
             ]
         ),

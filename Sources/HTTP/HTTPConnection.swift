@@ -3,12 +3,18 @@ import EventLoop
 /// One client: reads requests, has them answered one at a time, writes the responses.
 // SAFETY: All mutable state is confined to the thread of the connection's loop.
 final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
-    private enum Phase {
+    enum Phase {
         /// Between requests, or within a head.
         case head
         case body
+        /// The handler works on a request while the body arrives.
+        case streaming
+        /// The handler has answered without the rest of the body, which is thrown away.
+        case discarding
         /// The handler works on a request.
         case responding
+        /// The body of a response is made and sent.
+        case sending
         /// The client has yet to read much of the last response.
         case draining
         /// The last response is sent; what the client still sends is thrown away until it has read it.
@@ -21,27 +27,31 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
     /// What a client may go on sending after it was refused, before it is cut.
     private static let lingerBytes = 4 << 20
 
-    private let core: HTTPServer.Core
-    private let state: HTTPLoopState
-    private let tcp: TCPConnection
+    let core: HTTPServer.Core
+    let state: HTTPLoopState
+    let tcp: TCPConnection
     private let remoteAddress: String
     private let id: UInt64
     private var slot: Int32 = -1
-    private var phase = Phase.head
+    var phase = Phase.head
     private var decoder = HTTPRequestDecoder()
-    private var head: HTTPRequestHead?
+    var head: HTTPRequestHead?
     /// What is remembered of the request that is being answered.
     private var isHead = false
-    private var minorVersion = 1
-    private var keepsAlive = true
+    var minorVersion = 1
+    var keepsAlive = true
     private var body: [UInt8] = []
-    private var bodyReceived = 0
-    private var bodyStarted: UInt64 = 0
-    private var task: Task<Void, Never>?
+    var bodyReceived = 0
+    var bodyStarted: UInt64 = 0
+    /// A body that is handed over while it arrives.
+    var incoming: IncomingBody?
+    /// Waits for the client to take what was sent of a body that is made meanwhile.
+    var drained: CheckedContinuation<Bool, Never>?
+    var task: Task<Void, Never>?
     /// Input that came while the connection could not take it.
     private var pending: [UInt8] = []
     private var isReadingPaused = false
-    private var hasPeerEnded = false
+    private(set) var hasPeerEnded = false
     private var lingered = 0
     private var outstandingBefore = 0
 
@@ -55,7 +65,7 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
         tcp = try TCPConnection(descriptor: socket.descriptor, loop: state.loop)
     }
 
-    private var deadlines: HTTPServer.DeadlineMilliseconds { core.deadlines }
+    var deadlines: HTTPServer.DeadlineMilliseconds { core.deadlines }
 
     /// Begins to read.
     func start() {
@@ -65,13 +75,13 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
     }
 
     /// Answers 503 and closes, without reading a request.
-    func refuse(_ failure: HTTPFailure) {
+    func turnAway(_ failure: HTTPFailure) {
         slot = state.add(self)
         tcp.start(delegate: self)
         respond(to: failure)
     }
 
-    private func setDeadline(_ milliseconds: UInt64?) {
+    func setDeadline(_ milliseconds: UInt64?) {
         guard slot >= 0 else { return }
         state.setDeadline(milliseconds.map { state.loop.now &+ $0 }, for: slot)
     }
@@ -80,9 +90,9 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
 
     func connection(_ connection: TCPConnection, didRead bytes: UnsafeRawBufferPointer) {
         switch phase {
-        case .head, .body:
+        case .head, .body, .streaming, .discarding:
             process(bytes)
-        case .responding, .draining:
+        case .responding, .sending, .draining:
             keep(bytes)
         case .lingering:
             lingered += bytes.count
@@ -95,12 +105,13 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
     private func keep(_ bytes: UnsafeRawBufferPointer) {
         pending.append(contentsOf: bytes)
         let room = Self.pendingBytes - pending.count
-        if room > 0 {
-            tcp.limitReads(to: room)
-        } else if !isReadingPaused {
-            isReadingPaused = true
-            tcp.pauseReading()
-        }
+        if room > 0 { tcp.limitReads(to: room) } else { pauseReading() }
+    }
+
+    func pauseReading() {
+        guard !isReadingPaused else { return }
+        isReadingPaused = true
+        tcp.pauseReading()
     }
 
     private func process(_ input: UnsafeRawBufferPointer) {
@@ -116,11 +127,12 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
             case .body(let range):
                 take(UnsafeRawBufferPointer(rebasing: input[range]))
             case .end:
-                answer()
+                endRequest()
+                if phase == .head { continue }
                 if consumed < input.count { keep(UnsafeRawBufferPointer(rebasing: input[consumed...])) }
                 return
             case .refuse(let failure):
-                return respond(to: failure)
+                return refuse(failure)
             }
         }
     }
@@ -135,37 +147,69 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
             return false
         }
         decoder.maxBodyBytes = limit
-        phase = .body
         bodyReceived = 0
         bodyStarted = state.loop.now
+        if core.handler.streamsBody(of: head) {
+            beginStreaming(head, awaitsContinue: head.expectsContinue && !hasMoreInput)
+            return true
+        }
+        phase = .body
         if let length = head.contentLength { body.reserveCapacity(min(length, 64 * 1024)) }
         setDeadline(deadlines.bodyIdle)
-        if head.expectsContinue, !hasMoreInput {
-            let line: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
-            _ = tcp.write(UnsafeRawBufferPointer(start: line.utf8Start, count: line.utf8CodeUnitCount))
-        }
+        if head.expectsContinue, !hasMoreInput { sendContinue() }
         return true
     }
 
+    func sendContinue() {
+        let line: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
+        _ = tcp.write(UnsafeRawBufferPointer(start: line.utf8Start, count: line.utf8CodeUnitCount))
+    }
+
     private func take(_ bytes: UnsafeRawBufferPointer) {
-        body.append(contentsOf: bytes)
         bodyReceived += bytes.count
+        switch phase {
+        case .streaming: guard hand(over: bytes) else { return }
+        case .discarding: break
+        default: body.append(contentsOf: bytes)
+        }
+        setBodyDeadline()
+    }
+
+    /// A silent body ends, and so does one that drips.
+    func setBodyDeadline() {
         let earned = UInt64(bodyReceived) &* 1000 / deadlines.bodyBytesPerSecond
         let idle = state.loop.now &+ deadlines.bodyIdle
         state.setDeadline(min(idle, bodyStarted &+ deadlines.bodyIdle &+ earned), for: slot)
     }
 
+    private func endRequest() {
+        switch phase {
+        case .streaming: endStreaming()
+        case .discarding: completeResponse()
+        default: answer()
+        }
+    }
+
     // MARK: - Answering
+
+    /// Notes what the response depends on.
+    func remember(_ head: HTTPRequestHead) {
+        isHead = head.method == .head
+        minorVersion = head.minorVersion
+        keepsAlive = head.keepsAlive
+    }
+
+    func request(_ head: HTTPRequestHead, body: [UInt8]) -> HTTPRequest {
+        HTTPRequest(head: head, body: body, remoteAddress: remoteAddress, connectionID: id)
+    }
 
     private func answer() {
         guard let head = head.take() else { return }
         phase = .responding
-        isHead = head.method == .head
-        minorVersion = head.minorVersion
-        keepsAlive = head.keepsAlive
+        remember(head)
         // Otherwise the deadline stays as it is, and means nothing in this phase.
         if hasPeerEnded { setDeadline(deadlines.halfClosed) }
-        let request = HTTPRequest(head: head, body: body, remoteAddress: remoteAddress, connectionID: id)
+        let request = request(head, body: body)
         if !body.isEmpty { body = [] }
         task = Task(executorPreference: state.loop) { [self] in
             let response = await core.handler.respond(to: request)
@@ -174,16 +218,26 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
         }
     }
 
-    private func finish(_ response: HTTPResponse) {
-        guard phase == .responding else { return }
+    func finish(_ response: HTTPResponse) {
+        guard phase == .responding || phase == .streaming else { return }
         task = nil
+        if incoming != nil { return finishStreaming(response) }
         send(response)
+    }
+
+    private func refuse(_ failure: HTTPFailure) {
+        switch phase {
+        case .streaming: failBody(failure)
+        // It has been answered already.
+        case .discarding: linger()
+        default: respond(to: failure)
+        }
     }
 
     /// Answers what cannot be handled.
     ///
     /// Framing is lost then, so the connection ends.
-    private func respond(to failure: HTTPFailure) {
+    func respond(to failure: HTTPFailure) {
         let head = head.take()
         isHead = head?.method == .head
         keepsAlive = false
@@ -192,23 +246,39 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
         send(core.handler.respond(to: failure, head: head))
     }
 
-    private func send(_ response: HTTPResponse) {
-        let keepsAlive = keepsAlive && !response.closesConnection && !state.isClosing && !hasPeerEndedForGood
+    func send(_ response: HTTPResponse) {
+        keepsAlive = keepsAlive && !response.closesConnection && !state.isClosing && !hasPeerEndedForGood
+        var isChunked = false
+        if let producer = response.producer, producer.length == nil {
+            isChunked = minorVersion == 1
+            // The end of the connection is the only end that HTTP/1.0 has for a body of unknown length.
+            if !isChunked { keepsAlive = false }
+        }
         let connection: HTTPResponseEncoder.Connection =
             !keepsAlive ? .close : minorVersion == 0 ? .keepAlive : .unsaid
         state.output.removeAll(keepingCapacity: true)
         let sendsBody = HTTPResponseEncoder.encode(
             response,
             isHead: isHead,
+            isChunked: isChunked,
             connection: connection,
             dateLine: state.dateLine,
             into: &state.output
         )
         let isWritten = state.output.withUnsafeBytes { output in
-            sendsBody ? response.body.withUnsafeBytes { tcp.write(output, $0) } : tcp.write(output)
+            sendsBody && response.producer == nil
+                ? response.body.withUnsafeBytes { tcp.write(output, $0) } : tcp.write(output)
         }
         guard isWritten else { return close() }
+        if sendsBody, let producer = response.producer { return send(producer, isChunked: isChunked) }
+        completeResponse()
+    }
+
+    /// The response has been handed to the socket.
+    func completeResponse() {
         guard keepsAlive else { return linger() }
+        if incoming != nil, phase != .discarding { return beginDiscarding() }
+        incoming = nil
         if tcp.queuedBytes > core.configuration.outputBytesCap {
             phase = .draining
             watchWrites()
@@ -230,13 +300,14 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
         let input = pending
         pending = []
         input.withUnsafeBytes { process($0) }
-        if phase == .head || phase == .body {
-            if hasPeerEnded { return linger() }
-            resumeReading()
+        switch phase {
+        case .head, .body: hasPeerEnded ? linger() : resumeReading()
+        case .streaming: hasPeerEnded ? failBody(.bodyCutOff) : resumeReading()
+        default: break
         }
     }
 
-    private func resumeReading() {
+    func resumeReading() {
         tcp.limitReads(to: Self.pendingBytes)
         guard isReadingPaused else { return }
         isReadingPaused = false
@@ -247,7 +318,7 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
 
     /// Sends FIN, then waits for the client to read what was sent: closing at once with input unread would send
     /// RST, which may reach the client before it has read the response.
-    private func linger() {
+    func linger() {
         phase = .lingering
         pending = []
         tcp.shutdownWrites()
@@ -256,7 +327,7 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
         if tcp.queuedBytes > 0 { watchWrites() } else { setDeadline(deadlines.linger) }
     }
 
-    private func watchWrites() {
+    func watchWrites() {
         outstandingBefore = tcp.outstandingBytes
         setDeadline(deadlines.write)
     }
@@ -270,19 +341,27 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
     func close() {
         guard phase != .closed else { return }
         phase = .closed
+        giveUpRequest()
+        if tcp.queuedBytes > 0 { tcp.abort() } else { tcp.close() }
+    }
+
+    private func giveUpRequest() {
         task?.cancel()
         task = nil
-        if tcp.queuedBytes > 0 { tcp.abort() } else { tcp.close() }
+        incoming?.stream.fail(.clientGone)
+        incoming = nil
+        drained.take()?.resume(returning: false)
     }
 
     func connectionDidReadEnd(_ connection: TCPConnection) {
         hasPeerEnded = true
         switch phase {
         // Half a request is none; what was answered before still goes out.
-        case .head, .body: linger()
+        case .head, .body, .discarding: linger()
+        case .streaming: failBody(.bodyCutOff)
         // It may still read (shutdown of its sending side): it gets its answer.
         case .responding: setDeadline(deadlines.halfClosed)
-        case .draining, .closed: break
+        case .sending, .draining, .closed: break
         case .lingering: if tcp.queuedBytes == 0 { close() }
         }
     }
@@ -290,6 +369,7 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
     func connectionDidDrain(_ connection: TCPConnection) {
         switch phase {
         case .draining: nextRequest()
+        case .sending: didDrainWhileSending()
         case .head where decoder.isIdle: state.isClosing ? close() : setDeadline(deadlines.keepAlive)
         case .lingering: hasPeerEnded ? close() : setDeadline(deadlines.linger)
         default: break
@@ -300,8 +380,7 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
 
     func connectionDidClose(_ connection: TCPConnection) {
         phase = .closed
-        task?.cancel()
-        task = nil
+        giveUpRequest()
         if slot >= 0 { state.remove(slot) }
         slot = -1
         core.didClose()
@@ -315,8 +394,12 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
         }
         switch phase {
         case .head where decoder.isIdle: close()
-        case .head, .body: respond(to: HTTPFailure(status: 408, reason: "the request took too long"))
+        case .head, .body, .streaming:
+            refuse(HTTPFailure(status: 408, reason: "the request took too long"))
         case .responding: if hasPeerEnded { task?.cancel() }
+        case .discarding: linger()
+        // Only the client is waited for with a deadline, not whatever makes the body.
+        case .sending: break
         case .draining, .lingering, .closed: close()
         }
     }

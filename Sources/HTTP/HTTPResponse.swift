@@ -1,6 +1,6 @@
-/// A response with its body in memory.
+/// A response, its body in memory or still to be made.
 ///
-/// The server adds `Content-Length`, `Date` and, when it will close, `Connection: close`; fields of these names
+/// The server adds `Content-Length` or `Transfer-Encoding`, `Date` and, when it will close, `Connection: close`; fields of these names
 /// and `Transfer-Encoding` in ``headers`` are dropped.
 package struct HTTPResponse: Sendable {
     /// 200…599.
@@ -9,6 +9,8 @@ package struct HTTPResponse: Sendable {
     /// Complete `Name: value\r\n` lines that are sent verbatim, for fields that many responses share.
     package var preformattedHeaders: [UInt8]
     package var body: [UInt8]
+    /// Makes the body while it is sent; ``body`` is not looked at then.
+    package var producer: HTTPBodyProducer?
     /// Whether the server closes the connection after this response.
     package var closesConnection: Bool
 

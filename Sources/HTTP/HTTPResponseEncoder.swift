@@ -8,10 +8,12 @@ struct HTTPResponseEncoder {
     /// Appends the head to `output`, which the caller has emptied, and the body if it is small.
     ///
     /// `isHead` tells that the method was HEAD, so that the body only counts; `dateLine` is a whole `Date` line.
-    /// Returns whether `response.body` is still to be sent.
+    /// A body that is made while it is sent goes in chunks if `isChunked`. Returns whether the body is still to be
+    /// sent.
     static func encode(
         _ response: HTTPResponse,
         isHead: Bool,
+        isChunked: Bool = false,
         connection: Connection,
         dateLine: [UInt8],
         into output: inout [UInt8]
@@ -21,11 +23,7 @@ struct HTTPResponseEncoder {
         output += response.preformattedHeaders
         // 204 and 304 have no body by definition, and a length would be about something else (RFC 9110 §8.6).
         let isBodiless = response.status == 204 || response.status == 304
-        if !isBodiless {
-            output.append("Content-Length: ")
-            output.append(decimal: response.body.count)
-            output.append("\r\n")
-        }
+        if !isBodiless { appendFraming(of: response, isChunked, to: &output) }
         output += dateLine
         switch connection {
         case .close: output.append("Connection: close\r\n")
@@ -33,10 +31,22 @@ struct HTTPResponseEncoder {
         case .unsaid: break
         }
         output.append("\r\n")
-        guard !isBodiless, !isHead, !response.body.isEmpty else { return false }
+        guard !isBodiless, !isHead else { return false }
+        guard response.producer == nil else { return true }
+        guard !response.body.isEmpty else { return false }
         guard response.body.count <= copiedBodyBytes else { return true }
         output += response.body
         return false
+    }
+
+    private static func appendFraming(of response: HTTPResponse, _ isChunked: Bool, to output: inout [UInt8])
+    {
+        if isChunked { return output.append("Transfer-Encoding: chunked\r\n") }
+        // Without a length and without chunks the body ends with the connection.
+        guard let length = response.producer.map(\.length) ?? response.body.count else { return }
+        output.append("Content-Length: ")
+        output.append(decimal: length)
+        output.append("\r\n")
     }
 
     private static func appendFields(_ headers: HTTPHeaders, to output: inout [UInt8]) {

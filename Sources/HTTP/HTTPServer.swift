@@ -82,8 +82,8 @@ package final class HTTPServer: Sendable {
             guard
                 let connection = try? HTTPConnection(socket, core: core, state: state, id: UInt64(number))
             else { return core.didClose() }
-            if state.isClosing { return connection.refuse(.shuttingDown) }
-            open <= limit ? connection.start() : connection.refuse(.tooManyConnections)
+            if state.isClosing { return connection.turnAway(.shuttingDown) }
+            open <= limit ? connection.start() : connection.turnAway(.tooManyConnections)
         }
         if state.loop.isCurrent { accept() } else { state.loop.execute(accept) }
     }
@@ -148,5 +148,7 @@ extension HTTPServer {
 
 extension HTTPFailure {
     static let shuttingDown = HTTPFailure(status: 503, reason: "the server is shutting down")
+    static let bodyCutOff = HTTPFailure(status: 400, reason: "the body is cut off")
+    static let clientGone = HTTPFailure(status: 400, reason: "the client is gone")
     static let tooManyConnections = HTTPFailure(status: 503, reason: "too many connections")
 }

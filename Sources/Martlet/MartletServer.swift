@@ -1,6 +1,7 @@
 import JSON
 import Cryptography
 import EventLoop
+import FileStorage
 package import HTTP
 import Locking
 package import Logging
@@ -24,6 +25,7 @@ package final class MartletServer: Sendable {
     private let loops: EventLoopGroup
     private let http: HTTPServer
     private let passwords: PasswordHashingPool
+    private let files: LocalFileStore
     private let pinned: AppRecord?
     private let options: ServerOptions
     private let logger: Logger
@@ -62,7 +64,12 @@ package final class MartletServer: Sendable {
             queueLimit: hashQueueLimit,
             algorithm: options.passwordAlgorithm
         )
-        let environment = CoreEnvironment(now: now, passwords: passwords, logger: logger)
+        do {
+            files = try LocalFileStore(root: folder.filesFolder)
+        } catch {
+            throw ConfigurationError("The folder \(folder.filesFolder) cannot be used: \(error).")
+        }
+        let environment = CoreEnvironment(now: now, passwords: passwords, logger: logger, files: files)
         registry = AppRegistry(
             store: store,
             records: apps,
@@ -141,6 +148,7 @@ package final class MartletServer: Sendable {
         await registry.closeAll()
         passwords.shutdown()
         await store.close()
+        files.shutdown()
         await loops.shutdown()
     }
 

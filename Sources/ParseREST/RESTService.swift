@@ -10,14 +10,14 @@ import ParseWire
 ///
 /// The order of what happens to a request can be seen from outside; it is written here from top to bottom.
 package final class RESTService: HTTPHandler {
-    private let apps: any AppResolver
+    let apps: any AppResolver
     /// The options of a request before its app is known, and of apps without their own.
     private let defaults: AppOptions
     /// The largest body of any app, for heads that do not tell the app.
     private let optionsByApp: @Sendable (String) -> AppOptions?
     private let router: Router<Endpoint>
-    private let authenticator: Authenticator
-    private let defaultCORS: CORS
+    let authenticator: Authenticator
+    let defaultCORS: CORS
     private let logger: Logger
     private let largeBodies = BlockingPool(name: "bodies", threads: 1, queueLimit: 32)
 
@@ -57,6 +57,9 @@ package final class RESTService: HTTPHandler {
 
     package nonisolated(nonsending) func respond(to request: HTTPRequest) async -> HTTPResponse {
         if request.method == .options { return Self.preflight(defaultCORS.lines(for: request.headers)) }
+        if FileRoute.isFiles(request.path) {
+            return await respond(to: request, body: HTTPBodyStream(request.body))
+        }
         let cors = defaultCORS.jsonLines(for: request.headers)
         do {
             if Self.isHealth(request.path) { return response(200, .object(["status": "ok"]), cors) }
@@ -77,11 +80,22 @@ package final class RESTService: HTTPHandler {
         guard request.body.count > RequestLimits.inlineBodyBytes else {
             return try DecodedRequest(request, maxBodyBytes: limit)
         }
+        return try await largeBody { try DecodedRequest(request, maxBodyBytes: limit) }
+    }
+
+    nonisolated(nonsending) func largeBody<Value: Sendable>(
+        _ read: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
         do {
-            return try await largeBodies.run { try DecodedRequest(request, maxBodyBytes: limit) }
+            return try await largeBodies.run(read)
         } catch BlockingPoolError.queueFull {
             throw ParseError.overloaded
         }
+    }
+
+    /// What an app lets browsers do.
+    func cors(of app: App) -> CORS {
+        CORS.isSame(app.options, defaults) ? defaultCORS : CORS(app.options)
     }
 
     private nonisolated(nonsending) func respond(
@@ -90,7 +104,7 @@ package final class RESTService: HTTPHandler {
         _ keys: RequestKeys,
         _ app: App
     ) async -> HTTPResponse {
-        let policy = CORS.isSame(app.options, defaults) ? defaultCORS : CORS(app.options)
+        let policy = cors(of: app)
         let cors = policy.jsonLines(for: request.headers)
         do {
             let method = decoded.method == .head ? HTTPMethod.get : decoded.method
@@ -104,7 +118,8 @@ package final class RESTService: HTTPHandler {
                 principal: principal,
                 sessionToken: traits.contains(.ignoresSession) ? nil : keys.sessionToken,
                 installationID: keys.installationID,
-                lane: traits.contains(.isPlainRead) ? nil : HashingLane()
+                lane: traits.contains(.isPlainRead) ? nil : HashingLane(),
+                baseURL: { [mount = decoded.mount] in Self.base(request, app, mount) }
             )
             let rest = RESTRequest(
                 context: context,
@@ -136,7 +151,7 @@ package final class RESTService: HTTPHandler {
     /// The address of the client.
     ///
     /// A proxy may add a line of its own behind one that the client made up, so all lines count, as one.
-    private static func client(of request: HTTPRequest, _ app: App) -> String {
+    static func client(of request: HTTPRequest, _ app: App) -> String {
         guard app.options.trustProxy != .nobody else { return request.remoteAddress }
         let forwarded = request.headers.all("X-Forwarded-For").joined(separator: ",")
         return app.options.trustProxy.client(peer: request.remoteAddress, forwardedFor: forwarded)
@@ -156,7 +171,7 @@ package final class RESTService: HTTPHandler {
 }
 
 extension RESTService {
-    private func failure(_ error: any Error, _ cors: [UInt8], _ request: HTTPRequest) -> HTTPResponse {
+    func failure(_ error: any Error, _ cors: [UInt8], _ request: HTTPRequest) -> HTTPResponse {
         if let refusal = error as? RequestRefusal {
             return response(refusal.status, .object(["error": .string(refusal.message)]), cors)
         }
@@ -199,7 +214,7 @@ extension RESTService {
         return response
     }
 
-    private func response(_ status: Int, _ body: JSONValue, _ cors: [UInt8]) -> HTTPResponse {
+    func response(_ status: Int, _ body: JSONValue, _ cors: [UInt8]) -> HTTPResponse {
         var response = HTTPResponse(status: status, body: body.serialized())
         response.preformattedHeaders = cors
         return response
@@ -211,7 +226,7 @@ extension RESTService {
         return response
     }
 
-    private static func notFound(_ request: HTTPRequest, _ cors: [UInt8]) -> HTTPResponse {
+    static func notFound(_ request: HTTPRequest, _ cors: [UInt8]) -> HTTPResponse {
         let what = escaped("Cannot \(request.method.rawValue) \(request.path)")
         let page = """
             <!DOCTYPE html>
@@ -244,7 +259,7 @@ extension RESTService {
     }
 
     /// The address clients know the mount point by.
-    private static func base(_ request: HTTPRequest, _ app: App, _ mount: String) -> String {
+    static func base(_ request: HTTPRequest, _ app: App, _ mount: String) -> String {
         if let url = app.options.publicServerURL { return url }
         let isTrusted = app.options.trustProxy.trusts(peer: request.remoteAddress)
         let forwarded = isTrusted ? request.headers.first("X-Forwarded-Proto") : nil
@@ -255,8 +270,8 @@ extension RESTService {
     }
 
     /// Whether `If-None-Match` names the tag (RFC 9110, section 13.1.2; weak comparison).
-    private static func lists(_ header: String, _ tag: String) -> Bool {
-        let bare = tag.dropFirst(2)
+    static func lists(_ header: String, _ tag: String) -> Bool {
+        let bare = tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
         return header.split(separator: ",").contains { part in
             let candidate = part.drop { $0 == " " }.prefix { $0 != " " }
             return candidate == "*"

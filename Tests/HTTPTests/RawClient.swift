@@ -63,6 +63,14 @@ final class RawClient: @unchecked Sendable {
         do { return try await rest().isEmpty } catch { return (error as? Failure)?.isReset ?? false }
     }
 
+    /// As ``response(isHead:)``, with the body as it is.
+    func bytes() async throws -> (head: String, body: [UInt8]) {
+        try await Self.threads.run { try self.bytesNow(isHead: false) }
+    }
+
+    /// As ``rest()``, as it is.
+    func restBytes() async throws -> [UInt8] { try await Self.threads.run { try self.restBytesNow() } }
+
     private func sendNow(_ bytes: [UInt8]) throws {
         var sent = 0
         while sent < bytes.count {
@@ -75,8 +83,11 @@ final class RawClient: @unchecked Sendable {
     }
 
     /// Sends what fits without waiting; `false` when nothing did.
-    func sendSome(_ bytes: [UInt8]) -> Bool {
-        Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)) > 0
+    func sendSome(_ bytes: [UInt8]) -> Bool { sendCount(bytes) > 0 }
+
+    /// Sends what fits without waiting; returns how much did.
+    func sendCount(_ bytes: [UInt8]) -> Int {
+        max(0, Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)))
     }
 
     func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
@@ -113,25 +124,33 @@ final class RawClient: @unchecked Sendable {
     }
 
     private func responseNow(isHead: Bool) throws -> (head: String, body: String) {
+        let (head, body) = try bytesNow(isHead: isHead)
+        return (head, text(body))
+    }
+
+    private func bytesNow(isHead: Bool) throws -> (head: String, body: [UInt8]) {
         while true {
             if let end = find(Array("\r\n\r\n".utf8)) {
                 let head = text(Array(buffer[..<(end + 4)]))
                 let length = head.lowercased().components(after: "content-length: ").flatMap { Int($0) } ?? 0
                 let total = end + 4 + (isHead ? 0 : length)
-                if buffer.count >= total {
-                    let body = text(Array(buffer[(end + 4)..<total]))
-                    buffer.removeFirst(total)
-                    return (head, body)
+                while buffer.count < total {
+                    guard try receive() else { throw Failure(text: "closed within a body") }
                 }
+                let body = Array(buffer[(end + 4)..<total])
+                buffer.removeFirst(total)
+                return (head, body)
             }
             guard try receive() else { throw Failure(text: "closed after \(text(buffer))") }
         }
     }
 
-    private func restNow() throws -> String {
+    private func restNow() throws -> String { text(try restBytesNow()) }
+
+    private func restBytesNow() throws -> [UInt8] {
         while try receive() {}
         defer { buffer = [] }
-        return text(buffer)
+        return buffer
     }
 
     private func find(_ needle: [UInt8]) -> Int? {

@@ -1,5 +1,6 @@
 import EventLoop
 import HTTP
+import Locking
 import Synchronization
 
 /// Endpoints that tests need, and what they saw.
@@ -9,6 +10,8 @@ final class TestHandler: HTTPHandler {
     )
     private let holds = Mutex<[CheckedContinuation<Void, Never>]>([])
     let maxBodyBytes: Int
+    /// Bytes that producers have made.
+    let produced = Atomic(0)
 
     init(maxBodyBytes: Int = 1 << 20) { self.maxBodyBytes = maxBodyBytes }
 
@@ -35,6 +38,8 @@ final class TestHandler: HTTPHandler {
                 note("cancelled")
             }
             return HTTPResponse(status: 200, body: Array("after all".utf8))
+        case "/produce":
+            return produced(request)
         case "/status":
             let status = request.query.flatMap { Int($0) } ?? 500
             return HTTPResponse(status: status, body: Array("body".utf8))
@@ -59,6 +64,66 @@ final class TestHandler: HTTPHandler {
                 body: Array("\(request.method) \(request.target) \(request.remoteAddress) \(isOnLoop)".utf8)
             )
         }
+    }
+
+    func streamsBody(of head: HTTPRequestHead) -> Bool { head.path.hasPrefix("/stream") }
+
+    func respond(to request: HTTPRequest, body: HTTPBodyStream) async -> HTTPResponse {
+        switch request.path {
+        case "/stream/early":
+            return HTTPResponse(status: 403, body: Array("early".utf8))
+        case "/stream/held":
+            await withCheckedContinuation { continuation in
+                holds.withLock { $0.append(continuation) }
+                note("held")
+            }
+        case "/stream/first":
+            let first = try? await body.next()
+            return HTTPResponse(status: 200, body: Array("\(first?.isEmpty == false)".utf8))
+        default:
+            break
+        }
+        do {
+            var digest = SampledDigest()
+            while let bytes = try await body.next() { digest.update(bytes) }
+            return HTTPResponse(status: 200, body: Array(digest.text.utf8))
+        } catch {
+            note("failed \(error.status)")
+            return HTTPResponse(status: 200, body: Array("must not be sent".utf8))
+        }
+    }
+
+    /// The numbers up to 250, again and again.
+    static let sequence = (0..<60_000).map { UInt8($0 % 251) }
+
+    /// Chunks of 50,000 bytes that spell a sequence, with what the query asks to go wrong.
+    private func produced(_ request: HTTPRequest) -> HTTPResponse {
+        let parts = (request.query ?? "").split(separator: "&")
+        let size = parts.first.flatMap { Int($0) } ?? 0
+        let fails = parts.contains("fails")
+        let length: Int? = parts.contains("chunked") ? nil : size + (parts.contains("short") ? 1 : 0)
+        let sent = Locked(0)
+        let token = Token { [self] in note("released") }
+        var response = HTTPResponse(status: 200)
+        response.producer = HTTPBodyProducer(length: length) { [self] in
+            withExtendedLifetime(token) {}
+            await Task.yield()
+            let start = sent.withLock { $0 }
+            if fails, start >= size / 2 { throw CancellationError() }
+            let count = min(50_000, size - start)
+            guard count > 0 else { return nil }
+            sent.withLock { $0 += count }
+            produced.add(count, ordering: .relaxed)
+            return Array(Self.sequence[(start % 251)..<(start % 251 + count)])
+        }
+        return response
+    }
+
+    /// Says when it is released.
+    private final class Token: Sendable {
+        private let onRelease: @Sendable () -> Void
+        init(_ onRelease: @escaping @Sendable () -> Void) { self.onRelease = onRelease }
+        deinit { onRelease() }
     }
 
     func respond(to failure: HTTPFailure, head: HTTPRequestHead?) -> HTTPResponse {
@@ -99,6 +164,23 @@ final class TestHandler: HTTPHandler {
             if hasHappened { continuation.resume() }
         }
     }
+}
+
+/// How many bytes there were, and a hash of every 61st of them.
+struct SampledDigest {
+    private var count = 0
+    private var sum = 0
+
+    mutating func update(_ bytes: [UInt8]) {
+        var position = (61 - count % 61) % 61
+        while position < bytes.count {
+            sum = (sum &* 31 &+ Int(bytes[position])) & 0xFFFF_FFFF
+            position += 61
+        }
+        count += bytes.count
+    }
+
+    var text: String { "\(count) \(sum)" }
 }
 
 /// A server on a free port for the time of `body`.

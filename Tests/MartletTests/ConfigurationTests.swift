@@ -66,6 +66,19 @@ import Testing
             "requestComplexity", ["{}", "{\"batchRequestLimit\":-1}", "{\"batchRequestLimit\":0}"],
             ["5", "{\"batchRequestLimit\":-2}", "{\"includeDepth\":1}"]
         ),
+        (
+            "fileUpload",
+            [
+                "{}", "{\"enableForPublic\":true,\"enableForAnonymousUser\":false}",
+                "{\"enableForAuthenticatedUser\":false}", "{\"fileExtensions\":[\"*\"]}",
+                "{\"fileExtensions\":[]}", "{\"fileExtensions\":\"^png$\"}",
+            ],
+            [
+                "true", "[]", "{\"enableForPublic\":1}", "{\"fileExtensions\":[\"((\"]}",
+                "{\"fileExtensions\":[1]}", "{\"enableForEverybody\":true}",
+                "{\"allowedFileUrlDomains\":[\"*\"]}",
+            ]
+        ), ("preserveFileName", ["true"], ["1", "\"yes\""]),
         ("publicServerURL", ["\"http://a/b\""], ["\"a\"", "\"ftp://a\"", "\"http://a\\r\\n\""]),
         ("serverURL", ["\"https://a\""], ["5"]),
         ("mountPath", ["\"/\"", "\"/parse\"", "\"/1\""], ["\"/api\"", "5"]),
@@ -99,6 +112,19 @@ import Testing
         #expect(message(#"{"masterKey":["top-secret"]}"#)?.contains("top-secret") == false)
         #expect(message("[]") == "The configuration file martlet.json must hold a JSON object.")
         #expect(message("{")?.hasPrefix("The configuration file martlet.json is no JSON: ") == true)
+    }
+
+    @Test func `members of fileUpload that are not given stay as they were`() throws {
+        let file =
+            #"{"fileUpload":{"enableForPublic":true},"apps":{"a":{"fileUpload":{"fileExtensions":["png"]}}}}"#
+        let options = try read(file)
+        #expect(options.app.fileUpload.enableForPublic && options.app.fileUpload.enableForAuthenticatedUser)
+        #expect(options.app.fileUpload.fileExtensions == FileUploadPolicy().fileExtensions)
+        let own = options.options(ofApp: "a").fileUpload
+        #expect(own.enableForPublic && own.fileExtensions == ["png"])
+        let variables = ["PARSE_SERVER_FILE_UPLOAD_OPTIONS": #"{"enableForAnonymousUser":true}"#]
+        let mixed = try read(file, variables).app.fileUpload
+        #expect(mixed.enableForPublic && mixed.enableForAnonymousUser)
     }
 
     @Test func `flags stand over the environment, the environment over the file, an app over all`() throws {

@@ -1,4 +1,5 @@
 import Cryptography
+import FileStorage
 import HTTP
 import JSON
 import Logging
@@ -12,18 +13,26 @@ import Testing
 /// The REST API over one app, in process.
 final class TestREST: Sendable, AppResolver {
     let app: App
-    private let folder: TemporaryFolder
+    let files: LocalFileStore
+    let folder: TemporaryFolder
 
-    init(keys: AppCredentials? = nil, _ change: (inout AppOptions) -> Void = { _ in }) throws {
+    static let masterHash = SHA256.hash("master")
+
+    init(
+        keys: AppCredentials? = nil,
+        hasFiles: Bool = true,
+        _ change: (inout AppOptions) -> Void = { _ in }
+    ) throws {
         folder = try TemporaryFolder()
         var options = AppOptions()
         change(&options)
+        files = try LocalFileStore(root: folder.path + "/files")
         let passwords = PasswordHashingPool(threads: 1, algorithm: .argon2id(memoryKiB: 8, passes: 1))
         app = App(
             id: "app",
             credentials: keys
                 ?? AppCredentials(
-                    masterKeyHash: SHA256.hash("master"),
+                    masterKeyHash: Self.masterHash,
                     readOnlyMasterKeyHash: SHA256.hash("reader"),
                     maintenanceKeyHash: SHA256.hash("maintenance")
                 ),
@@ -32,7 +41,8 @@ final class TestREST: Sendable, AppResolver {
             environment: CoreEnvironment(
                 now: { Timestamp(milliseconds: 1_700_000_000_000) },
                 passwords: passwords,
-                logger: .disabled
+                logger: .disabled,
+                files: hasFiles ? files : nil
             )
         )
     }
@@ -41,7 +51,7 @@ final class TestREST: Sendable, AppResolver {
     func release(_ app: App) {}
 
     struct Reply: Sendable {
-        let response: HTTPResponse
+        var response: HTTPResponse
         var status: Int { response.status }
         var text: String { String(decoding: response.body, as: UTF8.self) }
         var json: JSONValue? { try? JSONValue.parse(response.body) }
@@ -75,7 +85,11 @@ final class TestREST: Sendable, AppResolver {
             body: body,
             remoteAddress: address
         )
-        return Reply(response: await service.respond(to: request))
+        var response = await service.respond(to: request)
+        if let producer = response.producer, request.method != .head {
+            while let bytes = try? await producer.next() { response.body += bytes }
+        }
+        return Reply(response: response)
     }
 
     func send(

@@ -8,16 +8,20 @@ import Testing
         "RegularExpressions", "TextSearch",
     ]
     private static let parse = [
-        "ParseWire", "ParseCore", "ParseSQLite", "ParseREST", "Martlet", "ParseSwift",
+        "ParseWire", "ParseCore", "ParseSQLite", "FileStorage", "ParseREST", "Martlet", "ParseSwift",
     ]
 
     /// What each target may not import.
     private static let forbidden: [(target: String, imports: [String])] =
         general.map { ($0, parse) } + [
             ("ParseWire", ["ParseCore", "ParseSQLite", "ParseREST", "HTTP", "SQLite"]),
-            ("ParseCore", ["ParseREST", "ParseSQLite", "HTTP", "SQLite", "Martlet", "EventLoop"]),
+            (
+                "ParseCore",
+                ["ParseREST", "ParseSQLite", "FileStorage", "HTTP", "SQLite", "Martlet", "EventLoop"]
+            ),
             ("ParseSQLite", ["ParseREST", "HTTP", "Martlet", "EventLoop"]),
-            ("ParseREST", ["ParseSQLite", "SQLite", "Martlet"]),
+            ("FileStorage", ["ParseREST", "ParseSQLite", "HTTP", "SQLite", "Martlet"]),
+            ("ParseREST", ["ParseSQLite", "FileStorage", "SQLite", "Martlet"]),
             ("Martlet", ["ParseSwift"]),
             ("MartletCLI", ["ParseSwift", "ParseREST", "ParseSQLite", "HTTP", "SQLite"]),
             (
@@ -43,7 +47,9 @@ import Testing
 
     @Test func `Foundation is for the SDK alone`() {
         let targets =
-            Self.general + ["ParseWire", "ParseCore", "ParseSQLite", "ParseREST", "Martlet", "MartletCLI"]
+            Self.general + [
+                "ParseWire", "ParseCore", "ParseSQLite", "FileStorage", "ParseREST", "Martlet", "MartletCLI",
+            ]
         for file in targets.flatMap({ Repository.swiftFiles("Sources/\($0)") }) {
             let imports = file.lines.compactMap(Self.importedModule)
             #expect(!imports.contains { $0.hasPrefix("Foundation") }, "\(file) imports Foundation")

@@ -15,4 +15,24 @@ package final class TemporaryFolder: Sendable {
     deinit {
         try? FileManager.default.removeItem(atPath: path)
     }
+
+    /// What lies directly in it, in order.
+    package var names: [String] {
+        Self.names(in: path)
+    }
+
+    /// What lies directly in a folder, in order; nothing when there is none.
+    package static func names(in path: String) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: path))?.sorted() ?? []
+    }
+
+    /// The files below a folder, however deep, by their paths from it, in order.
+    package static func files(below path: String) -> [String] {
+        var isFolder: ObjCBool = false
+        let all = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
+        return all.sorted().filter {
+            FileManager.default.fileExists(atPath: path + "/" + $0, isDirectory: &isFolder)
+                && !isFolder.boolValue
+        }
+    }
 }

@@ -174,6 +174,18 @@ struct OptionDefinition: Sendable {
             .app { $0.maxLimit = try $1.integer(in: 1...1_000_000) }
         ),
         .init(
+            "fileUpload",
+            prefixed("FILE_UPLOAD_OPTIONS"),
+            .json,
+            .app { $0.fileUpload = try $1.fileUpload(over: $0.fileUpload) }
+        ),
+        .init(
+            "preserveFileName",
+            prefixed("PRESERVE_FILE_NAME"),
+            .bool,
+            .app { $0.preserveFileName = try $1.bool() }
+        ),
+        .init(
             "requestKeywordDenylist",
             prefixed("REQUEST_KEYWORD_DENYLIST"),
             .json,
@@ -283,11 +295,10 @@ struct OptionDefinition: Sendable {
         ("enableCollationCaseComparison", "ENABLE_COLLATION_CASE_COMPARISON"),
         ("enableExpressErrorHandler", "ENABLE_EXPRESS_ERROR_HANDLER"),
         ("enableSanitizedErrorResponse", "ENABLE_SANITIZED_ERROR_RESPONSE"),
-        ("fileUpload", "FILE_UPLOAD_OPTIONS"),
         ("filesAdapter", "FILES_ADAPTER"), ("graphQLPath", "GRAPHQL_PATH"),
         ("idempotencyOptions", "EXPERIMENTAL_IDEMPOTENCY_OPTIONS"), ("liveQuery", "LIVE_QUERY"),
         ("mountGraphQL", "MOUNT_GRAPHQL"), ("objectIdSize", "OBJECT_ID_SIZE"),
-        ("pages", "PAGES"), ("passwordPolicy", "PASSWORD_POLICY"), ("preserveFileName", "PRESERVE_FILE_NAME"),
+        ("pages", "PAGES"), ("passwordPolicy", "PASSWORD_POLICY"),
         ("preventLoginWithUnverifiedEmail", "PREVENT_LOGIN_WITH_UNVERIFIED_EMAIL"),
         ("preventSignupWithUnverifiedEmail", "PREVENT_SIGNUP_WITH_UNVERIFIED_EMAIL"),
         ("push", "PUSH"), ("rateLimit", "RATE_LIMIT"),
@@ -349,6 +360,35 @@ extension OptionValue {
             rules.append(KeywordDenylist.Rule(key: object["key"]?.stringValue, value: object["value"]))
         }
         return KeywordDenylist(rules: rules)
+    }
+
+    /// Members that are not given stay as they were.
+    fileprivate func fileUpload(over present: FileUploadPolicy) throws(ConfigurationError) -> FileUploadPolicy
+    {
+        guard let object = json.objectValue else { throw error("an object") }
+        var policy = present
+        for member in object {
+            let value = OptionValue(name: "\(name).\(member.key)", json: member.value)
+            switch member.key {
+            case "enableForPublic": policy.enableForPublic = try value.bool()
+            case "enableForAnonymousUser": policy.enableForAnonymousUser = try value.bool()
+            case "enableForAuthenticatedUser": policy.enableForAuthenticatedUser = try value.bool()
+            case "fileExtensions": policy.fileExtensions = try value.patterns()
+            case "allowedFileUrlDomains":
+                throw ConfigurationError("The option \"\(value.name)\" is known but not built yet.")
+            default: throw ConfigurationError("Unknown option \"\(value.name)\".")
+            }
+        }
+        return policy
+    }
+
+    /// Regular expressions, or `*` for everything.
+    private func patterns() throws(ConfigurationError) -> [String] {
+        let texts = try strings()
+        if let wrong = texts.first(where: { $0 != "*" && !ConfiguredPattern.isUsable($0) }) {
+            throw error("a list of regular expressions; \"\(wrong)\" is none")
+        }
+        return texts
     }
 
     fileprivate func batchRequestLimit(otherwise present: Int?) throws(ConfigurationError) -> Int? {

@@ -1,3 +1,5 @@
+import FileStorage
+
 #if canImport(Glibc)
     import Glibc
 #else
@@ -22,6 +24,11 @@ package struct DataFolder: Sendable, Hashable {
 
     private var appsFolder: String {
         path + "/apps"
+    }
+
+    /// Where the files of all apps are.
+    package var filesFolder: String {
+        path + "/files"
     }
 
     /// The longest id of an app, in bytes; three times as many fit into the name of a file.
@@ -61,6 +68,15 @@ package struct DataFolder: Sendable, Hashable {
         access(controlDatabase, F_OK) == 0
     }
 
+    /// Deletes the files that clients of an app have uploaded.
+    package func removeFiles(ofApp id: String) throws(ConfigurationError) {
+        do {
+            try LocalFileStore.removeFiles(ofApp: id, root: filesFolder)
+        } catch {
+            throw ConfigurationError("The files of the app \"\(id)\" cannot be deleted: \(error).")
+        }
+    }
+
     /// Deletes the files of an app's database.
     package func removeDatabase(ofApp id: String) throws(ConfigurationError) {
         for suffix in ["", "-wal", "-shm"] {
@@ -85,7 +101,9 @@ package struct DataFolder: Sendable, Hashable {
         guard let names = Self.names(in: path) else {
             throw ConfigurationError("The data folder \(path) cannot be read: \(Self.reason(errno)).")
         }
-        let foreign = names.filter { !$0.hasPrefix("martlet.") && $0 != "apps" && $0 != "lost+found" }
+        let foreign = names.filter {
+            !$0.hasPrefix("martlet.") && $0 != "apps" && $0 != "files" && $0 != "lost+found"
+        }
         guard names.contains("martlet.db") || foreign.isEmpty else {
             throw ConfigurationError(
                 "The folder \(path) is no data folder of martlet: it holds \(foreign.sorted()[0]) and no martlet.db."

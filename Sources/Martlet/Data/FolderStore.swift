@@ -40,7 +40,10 @@ package final class FolderStore: DataStore {
 
     package func deleteApp(id: String) throws -> Bool {
         let wasThere = try control.deleteApp(id: id)
-        if wasThere { try folder.removeDatabase(ofApp: id) }
+        if wasThere {
+            try folder.removeDatabase(ofApp: id)
+            try folder.removeFiles(ofApp: id)
+        }
         return wasThere
     }
 

@@ -12,6 +12,8 @@ package struct RequestContext: Sendable {
     /// One place in the queue of the password hashing pool, shared by all parts of a batch; `nil` for a
     /// request that has nothing to hash.
     private let hashingLane: HashingLane?
+    /// Makes ``baseURL``; most requests never ask for it.
+    private let makeBaseURL: (@Sendable () -> String)?
     /// Set where the request is a part of a batch that is one transaction.
     package var jointCommit: JointCommitPart?
 
@@ -20,13 +22,22 @@ package struct RequestContext: Sendable {
         principal: Principal,
         sessionToken: String?,
         installationID: String?,
-        lane: HashingLane?
+        lane: HashingLane?,
+        baseURL: (@Sendable () -> String)? = nil
     ) {
         self.app = app
         self.principal = principal
         self.sessionToken = sessionToken
         self.installationID = installationID
         hashingLane = lane
+        makeBaseURL = baseURL
+    }
+
+    /// The address of the API that the request was sent to, with its mount and without a slash at the end.
+    ///
+    /// `nil` for what did not come by HTTP. Made anew each time it is asked for.
+    package var baseURL: String? {
+        makeBaseURL?()
     }
 
     package var lane: HashingLane {

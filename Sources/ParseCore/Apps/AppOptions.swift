@@ -26,6 +26,9 @@ package struct AppOptions: Sendable, Hashable {
     package var trustProxy: ProxyTrust = .nobody
     /// The largest request body, in bytes.
     package var maxUploadSize = 20 * 1024 * 1024
+    package var fileUpload = FileUploadPolicy()
+    /// Whether a file keeps the name it was uploaded with, so that another of that name replaces it.
+    package var preserveFileName = false
     package var requestKeywordDenylist: KeywordDenylist = .standard
     /// The most requests in one batch; `nil` for no limit.
     package var batchRequestLimit: Int? = 1000

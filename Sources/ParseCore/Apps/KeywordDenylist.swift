@@ -1,6 +1,5 @@
 import ParseWire
 package import JSON
-import Locking
 
 /// Keys and values that no request may carry (the option `requestKeywordDenylist`).
 package struct KeywordDenylist: Sendable, Hashable {
@@ -68,28 +67,8 @@ package struct KeywordDenylist: Sendable, Hashable {
 
     /// Text without a special character is searched as it stands, which is all that the standard rules need.
     private static func contains(_ text: String, pattern: String) -> Bool {
-        guard pattern.utf8.contains(where: Self.isSpecial), let expression = compiled(pattern) else {
-            return holds(text, pattern)
-        }
-        return text.firstMatch(of: expression.value) != nil
-    }
-
-    /// The patterns of the configuration, each compiled once.
-    private static let expressions = Locked<[String: Expression]>([:])
-
-    private static func compiled(_ pattern: String) -> Expression? {
-        expressions.withLock { known in
-            if let expression = known[pattern] { return expression }
-            guard let value = try? Regex(pattern) else { return nil }
-            let expression = Expression(value: value)
-            known[pattern] = expression
-            return expression
-        }
-    }
-
-    /// SAFETY: a compiled regular expression is never changed; matching keeps its state apart.
-    private struct Expression: @unchecked Sendable {
-        let value: Regex<AnyRegexOutput>
+        guard pattern.utf8.contains(where: Self.isSpecial) else { return holds(text, pattern) }
+        return ConfiguredPattern.matches(text, pattern)
     }
 
     /// Whether the bytes of one stand in the other; every key of every body is searched, so this is no place for
@@ -109,7 +88,7 @@ package struct KeywordDenylist: Sendable, Hashable {
 
     /// Whether the text of a rule can be searched for.
     package static func isUsable(_ pattern: String) -> Bool {
-        !pattern.utf8.contains(where: isSpecial) || (try? Regex(pattern)) != nil
+        !pattern.utf8.contains(where: isSpecial) || ConfiguredPattern.isUsable(pattern)
     }
 
     private static func isSpecial(_ byte: UInt8) -> Bool {

@@ -40,7 +40,11 @@ package struct FindObjects: Sendable {
         let rows = try await search.rows()
         var writer = JSONWriter(capacity: 64 + rows.count * 256)
         writer.writeRaw("{\"results\":[")
-        let encoder = ObjectEncoder(search.reader.access.schema, options.selection.projection)
+        let encoder = ObjectEncoder(
+            search.reader.access.schema,
+            options.selection.projection,
+            files: search.reader.files
+        )
         for (position, row) in rows.enumerated() {
             if position > 0 { writer.writeRaw(",") }
             encoder.write(row, hiding: search.reader.protected.fields(of: row), to: &writer)

@@ -31,7 +31,7 @@ package struct GetObject: Sendable {
             return JSONValue.object(objects[0]).serialized()
         }
         var writer = JSONWriter(capacity: 512)
-        let encoder = ObjectEncoder(reader.access.schema, selection.projection)
+        let encoder = ObjectEncoder(reader.access.schema, selection.projection, files: reader.files)
         encoder.write(row, hiding: reader.protected.fields(of: row), to: &writer)
         return writer.bytes
     }

@@ -14,8 +14,10 @@ struct ObjectEncoder {
     }
 
     private let members: [Member]
+    private let files: FileAddresses?
 
-    init(_ schema: ClassSchema?, _ projection: Projection) {
+    init(_ schema: ClassSchema?, _ projection: Projection, files: FileAddresses? = nil) {
+        self.files = files
         members = (schema?.fieldNames ?? []).compactMap { name in
             guard !Self.common.contains(name) else { return nil }
             var relation: [UInt8]?
@@ -46,7 +48,7 @@ struct ObjectEncoder {
         for member in members where hidden.isEmpty || !hidden.contains(member.name) {
             if let value = row.fields[member.name] {
                 writer.writeRaw(member.prefix)
-                Self.write(value, to: &writer)
+                write(value, to: &writer)
             } else if let relation = member.relation {
                 writer.writeRaw(member.prefix)
                 writer.writeRaw(relation)
@@ -59,7 +61,7 @@ struct ObjectEncoder {
         writer.writeRaw("}")
     }
 
-    private static func write(_ value: FieldValue, to writer: inout JSONWriter) {
+    private func write(_ value: FieldValue, to writer: inout JSONWriter) {
         switch value {
         case .string(let text): writer.writeString(text)
         case .number(let number): writer.writeNumber(number)
@@ -74,7 +76,7 @@ struct ObjectEncoder {
             writer.writeRaw(",\"objectId\":")
             writer.writeString(objectID)
             writer.writeRaw("}")
-        default: writer.write(value.json)
+        default: writer.write(files?.json(of: value) ?? value.json)
         }
     }
 }

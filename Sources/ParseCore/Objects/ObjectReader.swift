@@ -5,11 +5,14 @@ import ParseWire
 package struct ObjectReader: Sendable {
     package let access: ClassAccess
     package let protected: ProtectedFields
+    /// `nil` for a class without files.
+    let files: FileAddresses?
     private let context: RequestContext
 
     package init(_ className: String, in context: RequestContext) {
         access = ClassAccess(className, in: context)
         protected = ProtectedFields(access, in: context)
+        files = FileAddresses(context, for: access.schema)
         self.context = context
     }
 
@@ -47,7 +50,12 @@ package struct ObjectReader: Sendable {
         case SystemClasses.user:
             object = UserView(of: row, in: context, hiding: protected.fields(of: row)).object
         default:
-            object = ObjectView.object(of: row, access.schema, hiding: protected.fields(of: row))
+            object = ObjectView.object(
+                of: row,
+                access.schema,
+                hiding: protected.fields(of: row),
+                files: files
+            )
         }
         return ObjectView.projected(object, projection, access.schema)
     }

@@ -7,10 +7,17 @@ package enum ObjectView {
     private static let always: Set<String> = ["objectId", "createdAt", "updatedAt", "ACL"]
 
     /// The row with its common fields, those of the class in the order of the schema.
+    ///
+    /// - Parameters:
+    ///   - row: What the database holds.
+    ///   - schema: Its class.
+    ///   - hidden: Fields that are left out.
+    ///   - files: Gives files their addresses; `nil` where there are none, or nobody to download them.
     package static func object(
         of row: StoredRow,
         _ schema: ClassSchema?,
-        hiding hidden: Set<String> = []
+        hiding hidden: Set<String> = [],
+        files: FileAddresses? = nil
     ) -> JSONObject {
         var object = JSONObject()
         object.append("objectId", .string(row.objectID))
@@ -18,7 +25,7 @@ package enum ObjectView {
         object.append("updatedAt", .string(row.updatedAt.iso8601))
         for name in schema?.fieldNames ?? [] where !hidden.contains(name) {
             if let value = row.fields[name] {
-                object.append(name, value.json)
+                object.append(name, files?.json(of: value) ?? value.json)
             } else if case .relation(let target) = schema?.type(of: name) {
                 object.append(name, ["__type": "Relation", "className": .string(target)])
             }

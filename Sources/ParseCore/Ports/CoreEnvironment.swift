@@ -10,16 +10,20 @@ package struct CoreEnvironment: Sendable {
     package var newObjectID: @Sendable () -> String
     package var passwords: PasswordHashingPool
     package var logger: Logger
+    /// `nil` where there is no place for files: uploads are refused then.
+    package var files: (any FileStore)?
 
     package init(
         now: @escaping @Sendable () -> Timestamp,
         newObjectID: @escaping @Sendable () -> String = { SecureRandom.alphanumeric(10) },
         passwords: PasswordHashingPool,
-        logger: Logger
+        logger: Logger,
+        files: (any FileStore)? = nil
     ) {
         self.now = now
         self.newObjectID = newObjectID
         self.passwords = passwords
         self.logger = logger
+        self.files = files
     }
 }

@@ -46,7 +46,7 @@ struct ProviderLogIn: Sendable {
         let outcome = try await context.commit(transaction)
 
         let current = outcome.updatedRows.lazy.flatMap { $0 }.first ?? user
-        let view = UserView(of: current, in: app, viewer: .owner)
+        let view = UserView(of: current, in: app, viewer: .owner, context: context)
         var body = session.map { view.object(sessionToken: $0.token) } ?? view.object
         body["authDataResponse"] = .object(validated.response)
         return SaveReply(body: body, location: .user(user.objectID))

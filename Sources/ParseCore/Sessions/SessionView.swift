@@ -9,7 +9,12 @@ import ParseWire
 package enum SessionView {
     package static func object(_ row: StoredRow, in context: RequestContext) -> JSONObject {
         let schema = context.app.storage.schema[SystemClasses.session]
-        var object = ObjectView.object(of: row, schema, hiding: ["sessionToken"])
+        var object = ObjectView.object(
+            of: row,
+            schema,
+            hiding: ["sessionToken"],
+            files: FileAddresses(context, for: schema)
+        )
         if let token = context.sessionToken, isOwn(row, token) {
             object.append("sessionToken", .string(token))
         } else if let tail = row.hidden[HiddenField.tokenTail]?.stringValue {

@@ -30,7 +30,9 @@ package struct LogIn: Sendable {
         let outcome = try await context.commit(transaction)
 
         let current = outcome.updatedRows.lazy.flatMap { $0 }.first ?? user
-        var body = UserView(of: current, in: app, viewer: .owner).object(sessionToken: session.token)
+        var body = UserView(of: current, in: app, viewer: .owner, context: context).object(
+            sessionToken: session.token
+        )
         if let validated { body["authDataResponse"] = .object(validated.response) }
         return body
     }
@@ -65,7 +67,7 @@ package struct VerifyPassword: Sendable {
 
     package func run(in context: RequestContext) async throws -> JSONObject {
         let user = try await credentials.verifiedUser(in: context)
-        return UserView(of: user, in: context.app, viewer: .owner).object
+        return UserView(of: user, in: context.app, viewer: .owner, context: context).object
     }
 }
 
@@ -105,7 +107,9 @@ package struct LogInAs: Sendable {
         transaction.add(session.steps)
         transaction.notify(.user(id))
         _ = try await context.commit(transaction)
-        return UserView(of: user, in: context.app, viewer: .owner).object(sessionToken: session.token)
+        return UserView(of: user, in: context.app, viewer: .owner, context: context).object(
+            sessionToken: session.token
+        )
     }
 }
 

@@ -12,7 +12,12 @@ package struct CurrentUser: Sendable {
             guard session.user.isReadable(by: context.principal.access) else {
                 throw ParseError.invalidSessionToken
             }
-            return CurrentUserReply(encodedUser: session.encodedUser, token: token)
+            // The address of a file depends on how the request came, so such a user is encoded anew.
+            let holdsFile = session.user.fields.values.contains { if case .file = $0 { true } else { false } }
+            let encoded =
+                holdsFile
+                ? UserView(of: session.user, in: context).encodedPrefix : session.encodedUser
+            return CurrentUserReply(encodedUser: encoded, token: token)
         }
         // A master key stands in for the session, also for one that has run out.
         guard context.principal.isUnrestricted, SessionToken.isWellFormed(token) else {

@@ -15,18 +15,33 @@ package struct UserView: Sendable {
     private let schema: ClassSchema?
     private let viewer: Viewer
     private let hidden: Set<String>
+    private let files: FileAddresses?
 
-    package init(of row: StoredRow, in app: App, viewer: Viewer, hiding hidden: Set<String> = []) {
+    /// - Parameters:
+    ///   - row: The user.
+    ///   - app: Whose user.
+    ///   - viewer: Who looks.
+    ///   - hidden: Fields the viewer does not see.
+    ///   - context: Gives files their addresses; without it they have none.
+    package init(
+        of row: StoredRow,
+        in app: App,
+        viewer: Viewer,
+        hiding hidden: Set<String> = [],
+        context: RequestContext? = nil
+    ) {
         self.row = row
         self.viewer = viewer
         self.hidden = hidden
-        schema = app.storage.schema[SystemClasses.user]
+        let schema = app.storage.schema[SystemClasses.user]
+        self.schema = schema
+        files = context.flatMap { FileAddresses($0, for: schema) }
     }
 
     /// As seen by the caller of this request, without the fields that are hidden from it.
     package init(of row: StoredRow, in context: RequestContext, hiding hidden: Set<String> = []) {
         let viewer = Self.viewer(of: row.objectID, context.principal)
-        self.init(of: row, in: context.app, viewer: viewer, hiding: hidden)
+        self.init(of: row, in: context.app, viewer: viewer, hiding: hidden, context: context)
     }
 
     package static func viewer(of userID: String, _ principal: Principal) -> Viewer {
@@ -37,7 +52,12 @@ package struct UserView: Sendable {
 
     /// The user without a session token.
     package var object: JSONObject {
-        var object = ObjectView.object(of: row, schema, hiding: hidden.union(["password", "authData"]))
+        var object = ObjectView.object(
+            of: row,
+            schema,
+            hiding: hidden.union(["password", "authData"]),
+            files: files
+        )
         if viewer != .other, !hidden.contains("authData"), let authData = row.fields["authData"]?.objectValue
         {
             let living = JSONObject(authData.filter { !$0.value.isNull })

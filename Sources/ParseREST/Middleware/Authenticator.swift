@@ -18,11 +18,7 @@ struct Authenticator: Sendable {
     nonisolated(nonsending) func app(_ keys: inout RequestKeys, _ body: inout JSONObject) async throws -> App
     {
         body["_noBody"] = nil
-        if let basic = keys.basic, let app = try await apps.acquire(id: basic.applicationID) {
-            keys.useBasic()
-            return app
-        }
-        if let id = keys.applicationID, let app = try await apps.acquire(id: id) { return app }
+        if let app = try await app(ofHeaders: &keys) { return app }
         let headerMasterKey = keys.keys.masterKey
         try keys.takeFromBody(&body)
         guard let id = keys.applicationID, let app = try await apps.acquire(id: id) else {
@@ -33,6 +29,18 @@ struct Authenticator: Sendable {
             throw ParseError.unauthorized
         }
         return app
+    }
+
+    /// The app that the headers name; `nil` when they name none that is known.
+    ///
+    /// The app is acquired; whoever calls releases it.
+    nonisolated(nonsending) func app(ofHeaders keys: inout RequestKeys) async throws -> App? {
+        if let basic = keys.basic, let app = try await apps.acquire(id: basic.applicationID) {
+            keys.useBasic()
+            return app
+        }
+        guard let id = keys.applicationID else { return nil }
+        return try await apps.acquire(id: id)
     }
 
     /// On whose behalf the request acts.

@@ -1,6 +1,8 @@
 /// Where the REST API answers: at the root, as hosted platforms mount it, and below prefixes.
 package enum Mount {
-    package static let prefixes = ["/parse", "/1"]
+    package static let prefixes = prefixTexts.map(\.description)
+    /// The same, for comparing bytes.
+    static let prefixTexts: [StaticString] = ["/parse", "/1"]
 
     /// Takes the prefix off a path.
     package static func split(_ path: String) -> (mount: String, path: String) {

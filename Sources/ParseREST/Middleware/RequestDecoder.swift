@@ -27,10 +27,14 @@ package struct DecodedRequest: Sendable {
             body["_method"] = nil
             if let name = override.stringValue { method = HTTPMethod(rawValue: name.uppercased()) }
         }
-        if let context = request.headers.first(ParseHeader.cloudContext) {
-            guard (try? JSONValue.parse(context, limits: RequestLimits.json))?.objectValue != nil else {
-                throw ParseError(.invalidJSON, "Invalid object for context.")
-            }
+        try Self.checkCloudContext(request.headers)
+    }
+
+    /// - Throws: ``ParseError`` 107 for a cloud context that is no object.
+    static func checkCloudContext(_ headers: HTTPHeaders) throws(ParseError) {
+        guard let context = headers.first(ParseHeader.cloudContext) else { return }
+        guard (try? JSONValue.parse(context, limits: RequestLimits.json))?.objectValue != nil else {
+            throw ParseError(.invalidJSON, "Invalid object for context.")
         }
     }
 }
