@@ -110,8 +110,7 @@ extension TextPattern {
 
     /// The texts that have the prefix: the first of them, and the first after them.
     ///
-    /// `nil` unless the pattern is what
-    /// SDKs send for "starts with": `^`, and a text between `\\Q` and `\\E`.
+    /// `nil` unless the pattern is what SDKs send for "starts with": `^`, and a text between `\Q` and `\E`.
     fileprivate var prefixRange: (first: String, next: String)? {
         guard pattern.hasPrefix(Self.opening), pattern.hasSuffix(Self.closing) else { return nil }
         let text = pattern.unicodeScalars.dropFirst(3).dropLast(2)

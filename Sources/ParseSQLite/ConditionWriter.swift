@@ -124,7 +124,7 @@ struct ConditionWriter {
             : SQLCondition(text: "\(column)=?", parameters: [value.hiddenColumn])
     }
 
-    func key(_ column: String, _ text: String) -> SQLCondition {
+    private func key(_ column: String, _ text: String) -> SQLCondition {
         guard layout.schema.className == SystemClasses.user else { return .never }
         return SQLCondition(text: layout.own(column) + "=?", parameters: [.text(UniqueKey.fold(text))])
     }

@@ -5,7 +5,7 @@ package struct SQLiteDatabaseConfiguration: Sendable {
     /// The most threads, beside these, for queries that take longer than ``quickTime``.
     package var patientReaders = 2
     /// How long a query may keep a reader before it is begun anew among the long ones.
-    package var quickTime: Duration = .milliseconds(30)
+    package var quickTime: Duration = .milliseconds(15)
     /// The most writes that share one commit.
     package var groupLimit = 64
     /// The most writes that wait; one more is refused with ``SQLiteError/queueFull``.
