@@ -143,9 +143,8 @@ let package = Package(
         tests(
             "ParseSQLiteTests",
             [
-                "ParseSQLite", "ParseCore", "ParseWire", "JSON", "SQLite", "TestSupport",
-                "StorageTestSupport",
-                "StorageWorkload",
+                "ParseSQLite", "ParseCore", "ParseWire", "JSON", "SQLite", "Cryptography", "TestSupport",
+                "StorageTestSupport", "StorageWorkload",
             ]
         ),
         tests(

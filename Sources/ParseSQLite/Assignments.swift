@@ -31,7 +31,7 @@ struct Assignments {
         expressions.joined(separator: ",")
     }
 
-    /// `column`: quoted. The expression has one parameter.
+    /// Sets a quoted column to an expression of one parameter.
     mutating func add(_ column: String, _ value: SQLiteValue, expression: String = "?") {
         columns.append(column)
         values.append(value)

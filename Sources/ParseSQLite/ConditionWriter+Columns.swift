@@ -17,11 +17,14 @@ extension ConditionWriter {
             parameters: values
         )
         // The unique index is on the folded form; with it the exact one is found without a scan.
-        let keys = ["username": CommonColumn.usernameKey, "email": CommonColumn.emailKey]
-        guard layout.schema.className == SystemClasses.user, let keyColumn = keys[column.field],
-            case .string(let text) = value, !text.isEmpty
+        guard let keyColumn = layout.keyColumn(of: column.field), case .string(let text) = value,
+            !text.isEmpty
         else { return condition }
-        return key(keyColumn, text).and(condition)
+        let key = SQLCondition(
+            text: "\(layout.table).\(keyColumn)=?",
+            parameters: [.text(UniqueKey.fold(text))]
+        )
+        return key.and(condition)
     }
 
     func among(_ column: TableLayout.Column, _ values: [FieldValue]) -> SQLCondition? {
@@ -53,7 +56,11 @@ extension ConditionWriter {
                 parameters: [.text(JSONValue.array(numbers).serializedString())]
             )
         }
-        return texts.isEmpty ? nil : .oneOf(column.name, texts)
+        guard !texts.isEmpty else { return nil }
+        let list = SQLCondition.oneOf(column.name, texts)
+        // As for one value.
+        guard let keyColumn = layout.keyColumn(of: column.field), !texts.contains("") else { return list }
+        return SQLCondition.oneOf("\(layout.table).\(keyColumn)", texts.map(UniqueKey.fold)).and(list)
     }
 
     func compare(
@@ -101,8 +108,9 @@ extension TextPattern {
     private static let opening = "^\\Q"
     private static let closing = "\\E"
 
-    /// The texts that have the prefix: the first of them, and the first after them. `nil` unless the pattern is what
-    /// SDKs send for "starts with": `^`, and a text between `\\Q` and `\\E`.
+    /// The texts that have the prefix: the first of them, and the first after them.
+    ///
+    /// `nil` unless the pattern is what SDKs send for "starts with": `^`, and a text between `\Q` and `\E`.
     fileprivate var prefixRange: (first: String, next: String)? {
         guard pattern.hasPrefix(Self.opening), pattern.hasSuffix(Self.closing) else { return nil }
         let text = pattern.unicodeScalars.dropFirst(3).dropLast(2)

@@ -17,7 +17,6 @@ extension ConditionWriter {
         guard column.type == .geoPoint else { return nil }
         guard let radians else { return SQLCondition(text: "\(column.name) IS NOT NULL") }
         return rectangle(column, around: center, radians)
-
             .and(try test(.near(column.field, center, maxRadians: radians), on: column))
     }
 

@@ -5,7 +5,9 @@ import SQLite
 
 // Links of relation fields, and rows of other queries.
 extension ConditionWriter {
-    /// A condition on a relation field: what its links lead to. Other questions about it no row answers.
+    /// A condition on a relation field: what its links lead to.
+    ///
+    /// No row answers any other question about it.
     func condition(_ predicate: Predicate, on relation: TableLayout.Relation)
         throws(ParseError) -> SQLCondition
     {

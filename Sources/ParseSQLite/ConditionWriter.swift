@@ -1,3 +1,4 @@
+import JSON
 import ParseCore
 import ParseWire
 import SQLite
@@ -101,10 +102,15 @@ struct ConditionWriter {
     /// What core's own matcher says of the field, for whatever SQL cannot say.
     func test(_ predicate: Predicate, on column: TableLayout.Column) throws(ParseError) -> SQLCondition {
         guard let test = try ValueTest(predicate) else { return .never }
-        return SQLCondition(
+        let condition = SQLCondition(
             text: "\(SQLFunctions.test)(?,\(column.names.joined(separator: ",")))",
             parameters: [.object(SQLiteObject(LeafTest(test, on: column.type)))]
         )
+        // To look for a text in the text of the column costs a tenth of reading it.
+        guard let trace = predicate.trace, column.type == .array || column.type == .object else {
+            return condition
+        }
+        return SQLCondition(text: "instr(\(column.name),?)>0", parameters: [.text(trace)]).and(condition)
     }
 
     private func hidden(_ name: String, _ value: FieldValue) -> SQLCondition {
@@ -118,8 +124,22 @@ struct ConditionWriter {
             : SQLCondition(text: "\(column)=?", parameters: [value.hiddenColumn])
     }
 
-    func key(_ column: String, _ text: String) -> SQLCondition {
+    private func key(_ column: String, _ text: String) -> SQLCondition {
         guard layout.schema.className == SystemClasses.user else { return .never }
         return SQLCondition(text: layout.own(column) + "=?", parameters: [.text(UniqueKey.fold(text))])
+    }
+}
+
+extension Predicate {
+    /// What the JSON of an array or object must have in it for the predicate to hold; `nil` where that is not known.
+    fileprivate var trace: String? {
+        guard case .equal(_, let value) = self else { return nil }
+        switch value {
+        case .string(let text), .file(let text), .pointer(_, let text):
+            return JSONValue.string(text).serializedString()
+        case .number(let number): return JSONValue.number(number).serializedString()
+        case .bool(let flag): return flag ? "true" : "false"
+        default: return nil
+        }
     }
 }

@@ -12,6 +12,8 @@ struct DatabaseFile {
     /// Makes or upgrades the tables in one transaction.
     func prepare() throws {
         try Self.format.prepare(connection, create: create, upgrade: upgrade)
+        // Whoever knew these names has ended.
+        try connection.run("DELETE FROM \"$dropped\"")
     }
 
     private func create() throws {

@@ -29,7 +29,9 @@ struct FindStatement: Sendable {
         let layout = try schema.layout(query.className)
         let condition = try Self.condition(query, in: schema, layout)
         selection = layout.selection
-        sql = "SELECT \(list) FROM \(layout.table) WHERE \(condition.text)"
+        // Without a condition SQLite counts pages of the smallest index.
+        let filter = condition.isAlways ? "" : " WHERE \(condition.text)"
+        sql = "SELECT \(list) FROM \(layout.table)\(filter)"
         parameters = condition.parameters
     }
 

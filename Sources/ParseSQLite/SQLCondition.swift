@@ -13,6 +13,10 @@ struct SQLCondition: Sendable {
     static let never = SQLCondition(text: "0")
     static let always = SQLCondition(text: "1")
 
+    var isAlways: Bool {
+        text == Self.always.text
+    }
+
     var negated: SQLCondition {
         SQLCondition(text: "(\(text)) IS NOT 1", parameters: parameters)
     }

@@ -69,8 +69,11 @@ extension SQLiteAppStorage {
     package func explain(_ query: RowQuery) async throws(StorageError) -> JSONValue {
         try await reading { connection, schema in
             let statement = try FindStatement(query, in: schema)
-            let steps = try connection.query("EXPLAIN QUERY PLAN " + statement.sql, statement.parameters) {
-                row -> JSONValue in
+            // An explanation does not make a connection notice that indexes have come or gone; another read does. And
+            // one that is prepared already is never made anew.
+            let version = try StoredSchema.version(connection)
+            let sql = "EXPLAIN QUERY PLAN \(statement.sql) -- \(version)"
+            let steps = try connection.query(sql, statement.parameters) { row -> JSONValue in
                 [
                     "id": .number(Double(row.int64(0))), "parent": .number(Double(row.int64(1))),
                     "detail": .string(row.text(3) ?? ""),

@@ -50,7 +50,9 @@ extension SQLiteAppStorage {
         ) { users.selection.row(from: $0) }
     }
 
-    /// Names in the order of their bytes. A role that is gone passes nothing on; one that is found twice counts once,
+    /// Names in the order of their bytes.
+    ///
+    /// A role that is gone passes nothing on; one that is found twice counts once,
     /// which also ends circles.
     private static func roles(
         ofUser userID: String,

@@ -82,7 +82,9 @@ struct SchemaWriter {
         try raiseVersion()
     }
 
-    /// Removes the class with all that belongs to it. One that every app has is there again at once, as new.
+    /// Removes the class with all that belongs to it.
+    ///
+    /// One that every app has is there again at once, as new.
     private func removeClass(_ className: String) throws {
         guard let name = try tableName(of: className) else { return }
         let table = SQLiteIdentifier.quoted(name)
@@ -138,8 +140,10 @@ struct SchemaWriter {
         guard !wanted.isEmpty, !wanted.utf8.contains(0) else {
             throw StorageError.failed("a name that no table or column can have")
         }
+        // SQLite keeps names that begin so for itself.
         let isReserved = wanted.lowercased().hasPrefix("sqlite_")
-        return isTaken || isReserved ? "_\(wanted)~\(try StoredSchema.version(connection))" : wanted
+        guard isTaken || isReserved else { return wanted }
+        return "\(isReserved ? "_" : "")\(wanted)~\(try StoredSchema.version(connection))"
     }
 
     func drop(table: String) throws {

@@ -22,7 +22,9 @@ struct TableLayout: Sendable {
         let type: FieldType
         /// Among the fields of the class.
         let position: Int
-        /// Quoted names behind that of the table: one, or latitude and longitude. What stands in another table's
+        /// Quoted names behind that of the table: one, or latitude and longitude.
+        ///
+        /// What stands in another table's
         /// scope, and what SQLite's own functions name, is never taken for it.
         let names: [String]
         /// Quoted names alone, as an assignment wants them.

@@ -12,13 +12,14 @@ final class Readers: Sendable {
     init(
         writer: Writer,
         threads: Int,
+        queueLimit: Int,
         configuration: SQLiteDatabaseConfiguration,
         open: @escaping @Sendable () throws -> SQLiteConnection
     ) {
         self.writer = writer
         self.open = open
         queue = WorkQueue(
-            limit: configuration.readQueueLimit,
+            limit: queueLimit,
             threadLimit: max(1, threads),
             idleTimeout: configuration.idleTimeout
         )

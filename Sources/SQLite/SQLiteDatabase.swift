@@ -41,12 +41,14 @@ package final class SQLiteDatabase: Sendable {
         readers = Readers(
             writer: writer,
             threads: configuration.readers,
+            queueLimit: configuration.readQueueLimit,
             configuration: configuration,
             open: open
         )
         patientReaders = Readers(
             writer: writer,
             threads: configuration.patientReaders,
+            queueLimit: configuration.patientQueueLimit,
             configuration: configuration,
             open: open
         )

@@ -5,13 +5,15 @@ package struct SQLiteDatabaseConfiguration: Sendable {
     /// The most threads, beside these, for queries that take longer than ``quickTime``.
     package var patientReaders = 2
     /// How long a query may keep a reader before it is begun anew among the long ones.
-    package var quickTime: Duration = .milliseconds(30)
+    package var quickTime: Duration = .milliseconds(15)
     /// The most writes that share one commit.
     package var groupLimit = 64
     /// The most writes that wait; one more is refused with ``SQLiteError/queueFull``.
     package var writeQueueLimit = 4096
     /// The most reads that wait; one more is refused with ``SQLiteError/queueFull``.
     package var readQueueLimit = 8192
+    /// The most long queries that wait; one more is refused in the same way.
+    package var patientQueueLimit = 128
     /// The most memory each connection uses for pages, in KiB, taken as it is needed.
     package var cacheKiB = 4096
     /// How much of the file is read through a memory map, in bytes: address space, not memory.

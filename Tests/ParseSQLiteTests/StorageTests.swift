@@ -6,45 +6,6 @@ import SQLite
 import TestSupport
 import Testing
 
-/// A database in a folder of its own.
-final class TestDatabase: Sendable {
-    let storage: SQLiteAppStorage
-    let folder: TemporaryFolder
-
-    var path: String { folder.path + "/app.db" }
-
-    init() throws {
-        folder = try TemporaryFolder()
-        storage = try SQLiteAppStorage(path: folder.path + "/app.db")
-    }
-
-    static func row(_ id: String, _ fields: [String: FieldValue] = [:], acl: AccessControlList? = nil)
-        -> StoredRow
-    {
-        let now = Timestamp(milliseconds: 1_700_000_000_000)
-        return StoredRow(objectID: id, createdAt: now, updatedAt: now, acl: acl, fields: fields)
-    }
-
-    /// Stores rows of a class, whose fields are made first.
-    func store(_ className: String, _ fields: [(String, FieldType)], _ rows: [StoredRow]) async throws {
-        let changes = fields.map { SchemaChange.addField(className: className, field: $0.0, type: $0.1) }
-        _ = try await storage.write(
-            WritePlan(
-                schemaChanges: [.addClass(className)] + changes,
-                steps: rows.map { .insert(className: className, $0) }
-            )
-        )
-    }
-
-    func find(_ className: String, _ predicate: Predicate = .everything) async throws -> [StoredRow] {
-        try await storage.find(RowQuery(className: className, predicate: predicate, limit: 100_000))
-    }
-
-    func ids(_ className: String, _ predicate: Predicate) async throws -> [String] {
-        try await find(className, predicate).map(\.objectID)
-    }
-}
-
 @Suite struct StorageTests {
     private static let fields: [(String, FieldType, FieldValue)] = [
         ("text", .string, .string("a\u{1F}\"'\0é")), ("number", .number, .number(-0.1)),

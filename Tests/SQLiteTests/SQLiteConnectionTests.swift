@@ -188,7 +188,7 @@ import Testing
         struct Stop: Error {}
         try connection.addFunction("stop", argumentCount: 0) { _ in throw Stop() }
         let error = #expect(throws: SQLiteError.self) { try connection.run("SELECT stop()") }
-        #expect(error?.message == "Stop()")
+        #expect(error?.cause is Stop)
     }
 
     @Test func `a function goes with its connection or its replacement`() throws {

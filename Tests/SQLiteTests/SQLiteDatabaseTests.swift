@@ -417,4 +417,73 @@ import Testing
         await database.close()
         #expect(try folder.size(of: "test.db") > 1600 * 6000)
     }
+
+    @Test func `long queries do not hold up short ones, and end in time`() async throws {
+        let database = try open {
+            $0.readers = 1
+            $0.patientReaders = 1
+            $0.quickTime = .milliseconds(5)
+        }
+        let endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT count(*) FROM c"
+        let ended = Locked(0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<3 {
+                group.addTask {
+                    do {
+                        try await database.query(timeLimit: .milliseconds(500)) {
+                            _ = try $0.first(endless) { $0.int64(0) }
+                        }
+                        Issue.record("an endless query has ended")
+                    } catch let error as SQLiteError {
+                        #expect(error.isInterrupted)
+                    }
+                    ended.withLock { $0 += 1 }
+                }
+            }
+            for _ in 0..<20 {
+                let one = try await database.query(timeLimit: .seconds(5)) {
+                    try $0.first("SELECT 1") { $0.int64(0) }
+                }
+                #expect(one == 1)
+            }
+            #expect(ended.withLock { $0 } < 3)
+            try await group.waitForAll()
+        }
+        await database.close()
+    }
+
+    @Test func `what a function throws arrives with the error, once`() throws {
+        struct Refusal: Error, Equatable { let number: Int }
+        let connection = try SQLiteConnection(path: ":memory:", mode: .readWriteCreate)
+        try connection.addFunction("refuse", argumentCount: 1) { throw Refusal(number: Int($0.int64(0))) }
+        for number in 1...2 {
+            do {
+                _ = try connection.first("SELECT refuse(?)", [.integer(Int64(number))]) { $0.int64(0) }
+                Issue.record("nothing was thrown")
+            } catch let error as SQLiteError {
+                #expect(error.cause as? Refusal == Refusal(number: number))
+                #expect(!error.isWrongStatement)
+            }
+        }
+        do {
+            _ = try connection.first("SELECT unknown") { $0.int64(0) }
+        } catch let error as SQLiteError {
+            #expect(error.cause == nil && error.isWrongStatement)
+        }
+    }
+
+    @Test func `an object goes to a function and nowhere else`() throws {
+        final class Box: Sendable { let number = 7 }
+        final class Other: Sendable {}
+        let connection = try SQLiteConnection(path: ":memory:", mode: .readWriteCreate)
+        try connection.addFunction("unbox", argumentCount: 1) { arguments in
+            arguments.object(0, as: Box.self).map { .integer(Int64($0.number)) } ?? .null
+        }
+        func ask(_ value: SQLiteValue) throws -> [SQLiteValue]? {
+            try connection.first("SELECT unbox(?1), ?1 IS NULL", [value]) { [$0.value(0), $0.value(1)] }
+        }
+        #expect(try ask(.object(SQLiteObject(Box()))) == [.integer(7), .integer(1)])
+        #expect(try ask(.object(SQLiteObject(Other()))) == [.null, .integer(1)])
+        #expect(try ask(.integer(1)) == [.null, .integer(0)])
+    }
 }

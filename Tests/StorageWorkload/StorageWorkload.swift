@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 import ParseCore
 import ParseSQLite
@@ -12,6 +13,7 @@ import ParseWire
             try await change(storage, number)
             number += 1
             print("step \(number)")
+            fflush(nil)
         }
     }
 

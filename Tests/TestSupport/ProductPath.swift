@@ -8,11 +8,16 @@ package enum ProductPath {
     /// `--scratch-path`, or with a sanitizer). `MARTLET_TEST_PROGRAM` names another.
     package static let martlet: String = {
         if let path = ProcessInfo.processInfo.environment["MARTLET_TEST_PROGRAM"] { return path }
+        return program("martlet")
+    }()
+
+    /// Another program of this package, beside the tests too.
+    package static func program(_ name: String) -> String {
         for start in starts {
             var folder = URL(fileURLWithPath: start).resolvingSymlinksInPath()
             while folder.path.count > 1 {
                 folder.deleteLastPathComponent()
-                let path = folder.appendingPathComponent("martlet").path
+                let path = folder.appendingPathComponent(name).path
                 var isFolder: ObjCBool = false
                 if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue,
                     FileManager.default.isExecutableFile(atPath: path)
@@ -22,9 +27,9 @@ package enum ProductPath {
             }
         }
         preconditionFailure(
-            "the program martlet is not beside the tests: build with swift build --build-tests"
+            "the program \(name) is not beside the tests: build with swift build --build-tests"
         )
-    }()
+    }
 
     /// What is known of the place of the tests: their own program (Linux), and the bundle that a helper of
     /// the toolchain loads (macOS).
