@@ -6,6 +6,7 @@
 --   owners=FILE              ids that the objects point to
 --   low=N high=N             bounds of the numbers
 --   seed=N                   of what is chosen at random
+--   without=TEXT             the run fails when a reply holds it, whatever its status
 --
 -- Path and body hold marks. Each is as long as what takes its place, so that all the rest, with its
 -- Content-Length, is put together once:
@@ -64,9 +65,17 @@ local function random_number(low, high)
     return function() return string.format("%d", math.random(low, high)) end
 end
 
+-- Only where it is wanted: with this function wrk hands each reply over, which costs time.
+local function look_at_replies(text)
+    function response(_, _, body)
+        assert(not body:find(text, 1, true), body)
+    end
+end
+
 function init(words)
     local option = options(words)
     math.randomseed(assert(tonumber(option.seed)))
+    if option.without then look_at_replies(option.without) end
     if option.body then wrk.headers["Content-Type"] = "application/json" end
     local whole = wrk.format(option.method, option.path, nil, option.body)
     local kinds = {
