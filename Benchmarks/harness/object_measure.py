@@ -169,6 +169,8 @@ class ObjectBench:
 
     def _one_by_one(self, seeded, server):
         """Queries that take long, from one client that waits for each."""
+        # What the load before did not wait for is still being answered.
+        time.sleep(0.5)
         client = server.client()
         for _ in range(FILTERS):
             note = NOTE.format(self.source.randint(*self.filter.numbers))
