@@ -45,6 +45,7 @@ extension Router where Endpoint == ParseREST.Endpoint {
             (.get, "/roles/:objectId", .getObject(SystemClasses.role)),
             (.put, "/roles/:objectId", .updateObject(SystemClasses.role)),
             (.delete, "/roles/:objectId", .deleteObject(SystemClasses.role)),
+            (.get, "/aggregate/:className", .aggregate),
             (.get, "/push_audiences", .findAudiences),
             (.post, "/push_audiences", .createAudience),
             (.get, "/push_audiences/:objectId", .getAudience),
