@@ -90,7 +90,7 @@ struct ReplayTests {
 
     private static let objectsFile = "objects.jsonl"
 
-    @Test(arguments: ["/parse", ""])
+    @Test(arguments: ["/parse", "/1"])
     func `objects, queries, schemas and files answer as recorded`(mount: String) async throws {
         let server = try await TestServer.start()
         try await replay("base", of: Self.objectsFile, lines: 209, ports: server.ports, mount: mount)
