@@ -87,14 +87,14 @@ let package = Package(
         library(
             "Martlet",
             [
-                "ParseREST", "ParseSQLite", "FileStorage", "ParseCore", "ParseWire", "JSON", "HTTP",
+                "ParseREST", "ParseSQLite", "ParsePostgres", "Postgres", "FileStorage", "ParseCore", "ParseWire", "JSON", "HTTP",
                 "EventLoop", "SQLite",
                 "Cryptography", "Logging", "Locking",
             ]
         ),
         .executableTarget(
             name: "MartletCLI",
-            dependencies: ["Martlet", "JSON", "Logging", "Locking", "ParseCore", "ParseWire"],
+            dependencies: ["Martlet", "EventLoop", "JSON", "Logging", "Locking", "ParseCore", "ParseWire"],
             swiftSettings: settings
         ),
         .target(

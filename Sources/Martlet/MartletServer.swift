@@ -48,9 +48,17 @@ package final class MartletServer: Sendable {
         self.options = options
         self.logger = logger
         pinned = try options.pinnedApp()
-        try folder.prepare()
-        lock = try folder.lock()
-        store = try FolderStore(folder)
+        loops = try EventLoopGroup()
+        if let url = options.databaseURL {
+            // The folder holds files alone, and processes may share it.
+            lock = nil
+            try folder.prepare()
+            store = try await PostgresStore(url: url, loops: loops.loops)
+        } else {
+            try folder.prepare()
+            lock = try folder.lock()
+            store = try FolderStore(folder)
+        }
         self.now = now
         let records = try await store.apps()
         isFirstRun = records.isEmpty && pinned == nil
@@ -77,7 +85,6 @@ package final class MartletServer: Sendable {
             providers: providers,
             environment: environment
         )
-        loops = try EventLoopGroup()
         var configuration = HTTPServerConfiguration(host: options.host, port: options.port)
         configuration.onProblem = { [logger] in logger.warning("http", [("problem", .string($0))]) }
         tune(&configuration)
@@ -131,6 +138,7 @@ package final class MartletServer: Sendable {
     /// sessions that ended long ago.
     package func maintain() async {
         await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.store.run() }
             group.addTask { await self.followApps() }
             group.addTask { await self.repeatedly(every: .seconds(300)) { await self.registry.closeIdle() } }
             group.addTask {
@@ -169,7 +177,9 @@ package final class MartletServer: Sendable {
 
     private func followApps() async {
         var seen: Int64?
+        var isFailing = false
         await repeatedly(every: .milliseconds(250)) {
+            defer { isFailing = seen == nil }
             do {
                 let counter = try await self.store.changeCounter()
                 guard counter != seen else { return }
@@ -178,6 +188,9 @@ package final class MartletServer: Sendable {
                     Self.records(try await self.store.apps(), self.pinned, self.options)
                 )
             } catch {
+                seen = nil
+                // Told once, and not four times a second.
+                guard !isFailing, !Task.isCancelled else { return }
                 self.logger.error(
                     "the apps cannot be read",
                     [("error", .string(String(describing: error)))]

@@ -1,3 +1,4 @@
+import EventLoop
 import JSON
 import Martlet
 import ParseCore
@@ -23,6 +24,7 @@ struct AppCommand {
 
     private let action: Action
     private let folder: DataFolder
+    private let databaseURL: String?
     private let printsJSON: Bool
     private let isConfirmed: Bool
 
@@ -37,7 +39,7 @@ struct AppCommand {
         let printsNothing = isDeletion || name == "export" || name == "import"
         let arguments = try Arguments(
             Array(words.dropFirst()),
-            flags: ["--data"],
+            flags: ["--data", "--database"],
             switches: isDeletion ? ["--yes"] : printsNothing ? [] : ["--json"],
             wordLimit: wordLimit
         )
@@ -64,17 +66,33 @@ struct AppCommand {
             )
         }
         folder = DataFolder(path: arguments["--data"] ?? environment["MARTLET_DATA"] ?? "martlet-data")
+        databaseURL = arguments["--database"] ?? environment["PARSE_SERVER_DATABASE_URI"]
         printsJSON = arguments.has("--json")
         isConfirmed = arguments.has("--yes")
     }
 
     func run() async throws {
         umask(0o077)
+        guard let databaseURL else { return try await run(closing: try folderStore()) }
+        let loops = try EventLoopGroup()
+        do {
+            try await run(closing: try await PostgresStore(url: databaseURL, loops: loops.loops))
+            await loops.shutdown()
+        } catch {
+            await loops.shutdown()
+            throw error
+        }
+    }
+
+    private func folderStore() throws -> FolderStore {
         guard folder.isInUse || mayMakeFolder else {
             throw ConfigurationError("The folder \(folder.path) is no data folder of martlet.")
         }
         if !folder.isInUse { Output.writeError("martlet: making a new data folder, \(folder.path)\n") }
-        let store: any DataStore = try FolderStore(folder)
+        return try FolderStore(folder)
+    }
+
+    private func run(closing store: any DataStore) async throws {
         do {
             try await run(in: store)
             await store.close()
@@ -106,7 +124,7 @@ struct AppCommand {
     }
 
     private func known<Value>(_ value: Value?, _ id: String) throws(ConfigurationError) -> Value {
-        guard let value else { throw ConfigurationError("There is no app \"\(id)\" in \(folder.path).") }
+        guard let value else { throw ConfigurationError("There is no app \"\(id)\" in \(databaseURL == nil ? folder.path : "the database").") }
         return value
     }
 

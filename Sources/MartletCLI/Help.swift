@@ -19,6 +19,7 @@ enum Help {
         Usage: martlet serve [FLAGS]
 
           --data DIR            the data folder (default MARTLET_DATA, else ./martlet-data)
+          --database URL        postgres://… instead of the folder, for any number of processes; files stay in the folder
           --host ADDRESS        where to listen (default 127.0.0.1; 0.0.0.0 for every interface)
           --port NUMBER         the port (default 1337; 0 for a free one)
           --config FILE         options as JSON, see docs/configuration.md
@@ -50,6 +51,8 @@ enum Help {
                martlet app import FILE
 
           --data DIR   the data folder of the server (default MARTLET_DATA, else ./martlet-data)
+          --database URL
+                       the server's database instead of the folder
           --json       print JSON
           --yes        do not ask on the terminal before an app and all its data are deleted; a script is
                        never asked

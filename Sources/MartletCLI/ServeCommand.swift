@@ -13,6 +13,7 @@ struct ServeCommand {
     private static let keyFlags = [
         "--app-id": "appId", "--client-key": "clientKey", "--rest-key": "restAPIKey",
         "--javascript-key": "javascriptKey", "--master-key": "masterKey", "--host": "host", "--port": "port",
+        "--database": "databaseURI",
     ]
 
     private let folder: DataFolder

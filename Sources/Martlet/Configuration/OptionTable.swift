@@ -304,6 +304,12 @@ struct OptionDefinition: Sendable {
         .init("host", prefixed("HOST"), .text, .server { $0.host = try $1.nonEmptyString() }),
         .init("port", "PORT", .number, .server { $0.port = try $1.integer(in: 0...65535) }),
         .init(
+            "databaseURI",
+            prefixed("DATABASE_URI"),
+            .text,
+            .server { $0.databaseURL = try $1.databaseURL() }
+        ),
+        .init(
             "passwordHash",
             "MARTLET_PASSWORD_HASH",
             .text,
@@ -319,7 +325,7 @@ struct OptionDefinition: Sendable {
     private static let notBuilt: [OptionDefinition] = [
         ("accountLockout", "ACCOUNT_LOCKOUT"), ("allowExpiredAuthDataToken", "ALLOW_EXPIRED_AUTH_DATA_TOKEN"),
         ("auth", "AUTH_PROVIDERS"), ("cacheMaxSize", "CACHE_MAX_SIZE"), ("cacheTTL", "CACHE_TTL"),
-        ("cloud", "CLOUD"), ("customPages", "CUSTOM_PAGES"), ("databaseURI", "DATABASE_URI"),
+        ("cloud", "CLOUD"), ("customPages", "CUSTOM_PAGES"), 
         ("emailAdapter", "EMAIL_ADAPTER"),
         ("emailVerifySuccessOnInvalidEmail", "EMAIL_VERIFY_SUCCESS_ON_INVALID_EMAIL"),
         ("emailVerifyTokenReuseIfValid", "EMAIL_VERIFY_TOKEN_REUSE_IF_VALID"),
@@ -506,6 +512,14 @@ extension OptionValue {
             result[entry.key] = lists
         }
         return result
+    }
+
+    fileprivate func databaseURL() throws(ConfigurationError) -> String {
+        let text = try string()
+        guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") else {
+            throw error("an address that starts with postgres://; without it the data folder holds the data")
+        }
+        return text
     }
 
     fileprivate func webAddress() throws(ConfigurationError) -> String {

@@ -37,10 +37,15 @@ package protocol DataStore: Sendable {
     /// Deletes the data of an app that no record is kept of.
     func discardStorage(ofApp id: String) async throws
 
+    /// Keeps up with other processes until the task is cancelled; without it nothing that was read before is relied on.
+    func run() async
+
     func close() async
 }
 
 extension DataStore {
+    package func run() async {}
+
     package func app(id: String) async throws -> AppRecord? {
         try await apps().first { $0.id == id }
     }
