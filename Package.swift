@@ -45,6 +45,13 @@ let package = Package(
         ),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        .systemLibrary(
+            name: "CPCRE2",
+            pkgConfig: "libpcre2-8",
+            providers: [.apt(["libpcre2-dev"]), .brew(["pcre2"])]
+        ),
+        .systemLibrary(name: "CStemmer", providers: [.apt(["libstemmer-dev"]), .brew(["snowball"])]),
+        .target(name: "CPCRE2Shims", dependencies: ["CPCRE2"]),
         .target(name: "CEventLoop", dependencies: ["CUV"]),
         .target(name: "CSQLiteShims", dependencies: ["CSQLite"]),
         .target(name: "CSecretService"),
@@ -58,11 +65,25 @@ let package = Package(
         library("SQLite", ["CSQLite", "CSQLiteShims", "Locking"]),
         library("Postgres", ["CPQ", "EventLoop", "Locking"]),
         library("Cryptography", ["CSodium", "CCrypt", "Locking"]),
+        library("RegularExpressions", ["CPCRE2", "CPCRE2Shims", "Locking"]),
+        library("TextSearch", ["CStemmer", "Locking"]),
 
         // Parse.
         library("ParseWire", ["JSON"]),
-        library("ParseCore", ["JSON", "ParseWire", "Cryptography", "Logging", "Locking"]),
+        library(
+            "ParseCore",
+            [
+                "JSON", "ParseWire", "Cryptography", "Logging", "Locking", "RegularExpressions", "TextSearch",
+            ]
+        ),
         library("ParseSQLite", ["ParseCore", "ParseWire", "JSON", "SQLite", "Cryptography", "Locking"]),
+        library(
+            "ParsePostgres",
+            [
+                "ParseCore", "ParseWire", "JSON", "Postgres", "EventLoop", "Cryptography", "Locking",
+                "RegularExpressions",
+            ]
+        ),
         library(
             "ParseREST",
             ["ParseCore", "ParseWire", "JSON", "HTTP", "EventLoop", "Logging", "Cryptography", "Locking"]
@@ -102,6 +123,8 @@ let package = Package(
         tests("SQLiteTests", ["SQLite", "Locking"]),
         tests("PostgresTests", ["Postgres", "EventLoop", "Locking", "TestSupport"]),
         tests("CryptographyTests", ["Cryptography", "Locking"]),
+        tests("RegularExpressionsTests", ["RegularExpressions"]),
+        tests("TextSearchTests", ["TextSearch"]),
         tests("ParseWireTests", ["ParseWire"]),
         tests(
             "ParseCoreTests",
@@ -113,6 +136,13 @@ let package = Package(
         tests(
             "ParseSQLiteTests",
             ["ParseSQLite", "ParseCore", "ParseWire", "JSON", "SQLite", "TestSupport"]
+        ),
+        tests(
+            "ParsePostgresTests",
+            [
+                "ParsePostgres", "ParseCore", "ParseWire", "JSON", "Postgres", "EventLoop", "Cryptography",
+                "RegularExpressions", "Locking", "TestSupport",
+            ]
         ),
         tests(
             "ParseRESTTests",

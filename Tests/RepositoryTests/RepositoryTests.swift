@@ -5,6 +5,7 @@ import Testing
 @Suite struct RepositoryTests {
     private static let general = [
         "Locking", "JSON", "Logging", "EventLoop", "HTTP", "SQLite", "Postgres", "Cryptography",
+        "RegularExpressions", "TextSearch",
     ]
     private static let parse = [
         "ParseWire", "ParseCore", "ParseSQLite", "ParseREST", "Martlet", "ParseSwift",
