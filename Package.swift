@@ -116,6 +116,12 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),
+        .target(
+            name: "StorageTestSupport",
+            dependencies: ["ParseCore", "ParseWire", "JSON"],
+            path: "Tests/StorageTestSupport",
+            swiftSettings: settings
+        ),
         tests("JSONTests", ["JSON"]),
         tests("LoggingTests", ["Logging", "JSON"]),
         tests("EventLoopTests", ["EventLoop"]),
@@ -141,7 +147,7 @@ let package = Package(
             "ParsePostgresTests",
             [
                 "ParsePostgres", "ParseCore", "ParseWire", "JSON", "Postgres", "EventLoop", "Cryptography",
-                "RegularExpressions", "Locking", "TestSupport",
+                "RegularExpressions", "Locking", "TestSupport", "StorageTestSupport",
             ]
         ),
         tests(
