@@ -83,7 +83,9 @@ struct Assignments {
 extension StorageError {
     /// A field that the plan writes went after it was made.
     static func fieldRemoved(_ field: String, of className: String) -> StorageError {
-        .refused(ParseError(.schemaOperation, "Field \(field) of class \(className) does not exist any more."))
+        .refused(
+            ParseError(.schemaOperation, "Field \(field) of class \(className) does not exist any more.")
+        )
     }
 
     static let textWithNUL = StorageError.refused(

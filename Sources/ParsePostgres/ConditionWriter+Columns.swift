@@ -21,7 +21,8 @@ extension ConditionWriter {
         let condition = zip(names, values).map { "\($0) = \(parameters.add($1))" }
             .joined(separator: " AND ")
         // The unique index is on the folded form; with it the exact one is found without a scan.
-        guard let keyColumn = layout.keyColumn(of: column.field), case .string(let text) = value, !text.isEmpty
+        guard let keyColumn = layout.keyColumn(of: column.field), case .string(let text) = value,
+            !text.isEmpty
         else { return "(\(condition))" }
         return "(\(key(keyColumn, text)) AND \(condition))"
     }
@@ -98,7 +99,9 @@ extension ConditionWriter {
             case .greaterOrEqual: ">="
             }
         // Nothing stored has a NUL, so a text that has one lies right behind what stands before it.
-        guard case .text(let text) = bound, text.containsNUL else { return "\(sign) \(parameters.add(bound))" }
+        guard case .text(let text) = bound, text.containsNUL else {
+            return "\(sign) \(parameters.add(bound))"
+        }
         let start = String(decoding: text.utf8.prefix { $0 != 0 }, as: UTF8.self)
         let isBelow = comparison == .less || comparison == .lessOrEqual
         return "\(isBelow ? "<=" : ">") \(parameters.add(.text(start)))"

@@ -99,7 +99,9 @@ extension GeoArea {
                 """
         case .polygon(let corners):
             let latitudes = corners.map(\.latitude)
-            guard let south = latitudes.min(), let north = latitudes.max() else { return ConditionWriter.never }
+            guard let south = latitudes.min(), let north = latitudes.max() else {
+                return ConditionWriter.never
+            }
             let all = parameters.add(.doubleArray(latitudes))
             let others = parameters.add(.doubleArray(corners.map(\.longitude)))
             return """

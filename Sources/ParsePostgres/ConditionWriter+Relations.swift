@@ -4,7 +4,7 @@ import Postgres
 
 // Links of relation fields, and rows of other queries.
 extension ConditionWriter {
-    /// A condition on a relation field: what its links lead to. Other questions about it no row answers.
+    /// A condition on a relation field: what its links lead to; other questions about it no row answers.
     func condition(_ predicate: Predicate, on relation: TableLayout.Relation) throws(ParseError) -> String {
         switch predicate {
         case .equal(_, let value): return links(of: relation, to: [value])
@@ -25,7 +25,11 @@ extension ConditionWriter {
         }
         guard !ids.isEmpty else { return Self.never }
         let link = parameters.newAlias()
-        return links(of: relation, link, "\(link).related_id = ANY(\(parameters.add(.textArray(ids)))::text[])")
+        return links(
+            of: relation,
+            link,
+            "\(link).related_id = ANY(\(parameters.add(.textArray(ids)))::text[])"
+        )
     }
 
     /// Rows that own a link for which the condition holds.

@@ -55,9 +55,11 @@ extension ConditionWriter {
             return
                 "\(Self.distance(from: center, coordinate("latitude"), coordinate("longitude"), parameters)) <= "
                 + parameters.add(.double(radians))
-        case .inside(_, let area): return area.condition(coordinate("latitude"), coordinate("longitude"), parameters)
+        case .inside(_, let area):
+            return area.condition(coordinate("latitude"), coordinate("longitude"), parameters)
         case .covers(_, let point):
-            return "value->'__type' = '\"Polygon\"' AND \(Self.encloses("(value->'coordinates')", point, parameters))"
+            return
+                "value->'__type' = '\"Polygon\"' AND \(Self.encloses("(value->'coordinates')", point, parameters))"
         case .amongObjects(_, let subquery):
             let className = parameters.add(.text(subquery.className))
             return """

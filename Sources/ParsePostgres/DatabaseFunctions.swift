@@ -5,7 +5,8 @@ import Postgres
 /// They say in SQL what `PathValues`, `FieldValue.init(stored:)`, `GeoArea` and `SortValue` of core say. The version is
 /// part of the name of their schema: processes of two versions can share a database while one replaces the other.
 enum DatabaseFunctions {
-    static let namespace = PostgresIdentifier.quoted("martlet_functions_1")
+    static let name = "martlet_functions_1"
+    static let namespace = PostgresIdentifier.quoted(name)
 
     /// The statements that make them where they are not there yet; to be run under a lock.
     static var installation: [PostgresStatement] {

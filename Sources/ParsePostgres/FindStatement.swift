@@ -71,7 +71,8 @@ struct FindStatement {
         )
     }
 
-    private static func condition(_ query: RowQuery, _ writer: ConditionWriter) throws(StorageError) -> String {
+    private static func condition(_ query: RowQuery, _ writer: ConditionWriter) throws(StorageError) -> String
+    {
         try refusing { () throws(ParseError) in
             try writer.condition(query.predicate, query.access, column: CommonColumn.readers)
         }

@@ -261,7 +261,9 @@ struct PatternTranslator {
         case "E": return nil
         case "N": return Piece(text: "[^\\n]")
         default:
-            if let set = Self.set(scalar) { return Piece(text: "[\(set.isNegated ? "^" : "")\(set.members)]") }
+            if let set = Self.set(scalar) {
+                return Piece(text: "[\(set.isNegated ? "^" : "")\(set.members)]")
+            }
             return Piece(text: literal(try escaped(scalar)))
         }
     }

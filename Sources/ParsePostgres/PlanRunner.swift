@@ -73,7 +73,8 @@ struct PlanRunner {
 
     // MARK: Requirements
 
-    private mutating func addRequirement(_ className: String, _ predicate: Predicate, _ position: Int) throws {
+    private mutating func addRequirement(_ className: String, _ predicate: Predicate, _ position: Int) throws
+    {
         let layout = try schema.layout(className)
         let writer = FindStatement.writer(schema, layout, searches)
         let condition = try refusing { () throws(ParseError) in try writer.condition(predicate) }
@@ -131,9 +132,12 @@ struct PlanRunner {
         let writer = FindStatement.writer(schema, layout, searches)
         let updater = RowUpdater(layout: layout, update: update, alias: writer.alias)
         let selection = layout.selection
-        if let statement = try updater.overwriting(writer.parameters, condition: { () throws(StorageError) in
-            try self.matching(update.predicate, update.access, writer)
-        }) {
+        if let statement = try updater.overwriting(
+            writer.parameters,
+            condition: { () throws(StorageError) in
+                try self.matching(update.predicate, update.access, writer)
+            }
+        ) {
             pending.append(
                 Pending(statement: statement, decides: true) { result, outcome in
                     let rows = try result.rows.map { try selection.row(from: $0) }
@@ -151,7 +155,9 @@ struct PlanRunner {
             ORDER BY \(writer.own(CommonColumn.row)) FOR UPDATE
             """
         pending.append(
-            Pending(statement: PostgresStatement(sql, writer.parameters.values), decides: true) { result, outcome in
+            Pending(statement: PostgresStatement(sql, writer.parameters.values), decides: true) {
+                result,
+                outcome in
                 outcome.updatedRows[position] = try result.rows.map { try selection.row(from: $0) }
             }
         )

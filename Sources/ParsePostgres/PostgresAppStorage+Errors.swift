@@ -39,7 +39,8 @@ extension PostgresAppStorage {
             return .refused(
                 ParseError(.invalidValue, "A value is too long for a field that is indexed or unique.")
             )
-        case "54001", "54011", "54023": return .refused(ParseError(.invalidQuery, "The query is too complex."))
+        case "54001", "54011", "54023":
+            return .refused(ParseError(.invalidQuery, "The query is too complex."))
         // The server is about to stop, to start, or has as many connections as it takes.
         case "57P01", "57P02", "57P03", "53300": return .unavailable
         default: return .failed("\(error): \(error.message)")

@@ -58,10 +58,13 @@ extension PostgresAppStorage {
         }
     }
 
-    /// Names in the order of their bytes. A role that is gone passes nothing on; one that is found twice counts once,
+    /// Names in the order of their bytes.
+    ///
+    /// A role that is gone passes nothing on; one that is found twice counts once,
     /// which also ends circles.
     private static func roles(_ schema: StoredSchema, of userID: String) -> String {
-        guard let roles = schema.layoutIfPresent(SystemClasses.role), let name = roles.column("name")?.names[0],
+        guard let roles = schema.layoutIfPresent(SystemClasses.role),
+            let name = roles.column("name")?.names[0],
             let users = roles.relation("users"), let parents = roles.relation("roles")
         else { return "SELECT ''::text WHERE false" }
         let id = CommonColumn.objectID

@@ -14,6 +14,9 @@ package final class PostgresAppStorage: AppStorage {
         /// Another process may have changed the schema.
         var isStale = false
         var isClosed = false
+        /// Calls that have begun and not ended, and who waits for their end.
+        var calls = 0
+        var closing: [CheckedContinuation<Void, Never>] = []
         var handler: (@Sendable (ChangeNotice) -> Void)?
     }
 
@@ -37,8 +40,33 @@ package final class PostgresAppStorage: AppStorage {
     }
 
     package func close() async {
-        state.withLock { $0.isClosed = true }
-        database.forget(applicationID)
+        database.forget(self)
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                state.isClosed = true
+                if state.calls > 0 { state.closing.append(continuation) }
+                return state.calls == 0
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    private func begin() throws(StorageError) {
+        let isClosed = state.withLock { state in
+            if !state.isClosed { state.calls += 1 }
+            return state.isClosed
+        }
+        if isClosed { throw .closed }
+    }
+
+    private func end() {
+        let waiting = state.withLock { state in
+            state.calls -= 1
+            guard state.calls == 0 else { return [CheckedContinuation<Void, Never>]() }
+            defer { state.closing = [] }
+            return state.closing
+        }
+        for continuation in waiting { continuation.resume() }
     }
 
     package func write(_ plan: WritePlan) async throws(StorageError) -> WriteOutcome {
@@ -65,13 +93,42 @@ package final class PostgresAppStorage: AppStorage {
         in transaction: PostgresTransaction
     ) async throws -> StoredSchema {
         // One at a time for each app: who comes second sees what the first has made.
-        _ = try await transaction.query(
-            "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
-            [.text("martlet schema \(applicationID)")]
-        )
-        try await SchemaWriter(transaction: transaction, namespace: namespace).apply(changes)
-        let result = try await transaction.run([StoredSchema.query(namespace)])
-        return try StoredSchema(result[0], namespace: namespace)
+        let known = try await transaction.run([
+            PostgresStatement(
+                "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
+                [.text("martlet schema \(applicationID)")]
+            ),
+            SchemaContent.query(namespace), SchemaDraft.namesQuery(namespace),
+        ])
+        let taken = Set(try known[2].first?.textArray(0) ?? [])
+        let content = try SchemaContent(known[1])
+        var draft = SchemaDraft(content, namespace: namespace, taken: taken)
+        for change in changes {
+            // One that is made by this plan has no table yet, and no rows.
+            if case .removeClass(let className) = change, let table = content.classes[className]?.table,
+                draft.content.classes[className]?.table == table
+            {
+                try await requireEmpty(className, table, in: transaction)
+            }
+            try draft.apply(change)
+        }
+        if !draft.finished.isEmpty { _ = try await transaction.run(draft.finished) }
+        return StoredSchema(draft.content, namespace: namespace)
+    }
+
+    /// Makes sure that a class has no rows, and gets none until the commit.
+    private func requireEmpty(
+        _ className: String,
+        _ table: String,
+        in transaction: PostgresTransaction
+    ) async throws {
+        let quoted = "\(namespace).\(PostgresIdentifier.quoted(table))"
+        let results = try await transaction.run([
+            PostgresStatement("LOCK TABLE \(quoted) IN ACCESS EXCLUSIVE MODE", isReusable: false),
+            PostgresStatement("SELECT count(*) FROM \(quoted)", isReusable: false),
+        ])
+        let count = Int(try results[1].first?.integer(0) ?? 0)
+        guard count == 0 else { throw StorageError.classNotEmpty(className, count: count) }
     }
 
     private func notification(of plan: WritePlan, _ isSchemaChanged: Bool) -> [PostgresStatement] {
@@ -92,41 +149,46 @@ package final class PostgresAppStorage: AppStorage {
 
     // MARK: The schema
 
-    /// Runs a body with the schema as it is known, and once more with the one that the database has if a table or
-    /// column turns out to be gone.
+    /// How often something is tried while the schema changes under it.
+    private static let attemptLimit = 8
+
+    /// Runs a body with the schema as it is known, and again with the one that the database has if a table or column
+    /// turns out to be gone, or a class to be unknown here.
     func withSchema<Result>(
         _ body: (StoredSchema) async throws -> Result
     ) async throws(StorageError) -> Result {
+        try begin()
+        defer { end() }
         var known = state.withLock { $0.schema }
         do {
             known = try await current()
+            for _ in 1..<Self.attemptLimit {
+                do {
+                    return try await body(known)
+                } catch {
+                    guard Self.isOutOfDate(error) else { throw error }
+                    let schema = try await reload()
+                    guard schema.version != known.version else { throw error }
+                    known = schema
+                }
+            }
             return try await body(known)
-        } catch let error as PostgresError where error.isOutOfDate {
-            do {
-                let schema = try await reload()
-                guard schema.version != known.version else { throw error }
-                known = schema
-                return try await body(schema)
-            } catch {
-                throw Self.translated(error, known)
-            }
-        } catch StorageError.unknownClass(let className) {
-            // It may be so new that nobody told us yet.
-            do {
-                let schema = try await reload()
-                guard schema.version != known.version else { throw StorageError.unknownClass(className) }
-                return try await body(schema)
-            } catch {
-                throw Self.translated(error, known)
-            }
         } catch {
             throw Self.translated(error, known)
         }
     }
 
+    /// Whether the statement names what is not there, or a class is so new that nobody told us yet.
+    private static func isOutOfDate(_ error: any Error) -> Bool {
+        if case StorageError.unknownClass = error { return true }
+        guard let error = error as? PostgresError else { return false }
+        return error.isUndefinedTable || error.isUndefinedColumn || error.isUndefinedSchema
+            // A column of that name has another type now.
+            || error.sqlState == "42804"
+    }
+
     private func current() async throws -> StoredSchema {
-        let (schema, isStale, isClosed) = state.withLock { ($0.schema, $0.isStale, $0.isClosed) }
-        guard !isClosed else { throw StorageError.closed }
+        let (schema, isStale) = state.withLock { ($0.schema, $0.isStale) }
         // While nobody tells us of changes we look for ourselves.
         guard isStale || !isCoherent else { return schema }
         state.withLock { $0.isStale = false }
@@ -142,7 +204,7 @@ package final class PostgresAppStorage: AppStorage {
 
     @discardableResult
     private func reload() async throws -> StoredSchema {
-        let result = try await database.pool.query(StoredSchema.query(namespace).sql)
+        let result = try await database.pool.query(SchemaContent.query(namespace).sql)
         let schema = try StoredSchema(result, namespace: namespace)
         publish(schema)
         return schema
@@ -154,14 +216,16 @@ package final class PostgresAppStorage: AppStorage {
 
     // MARK: Notices
 
+    /// Looks at the schema again, for whoever looks at ``schema`` without asking anything of the database.
+    func refresh() async {
+        // What fails here is tried again by the next call.
+        _ = try? await current()
+    }
+
     func didHear(_ notification: Notification) {
         let handler = state.withLock { state in
             if notification.isSchemaChanged { state.isStale = true }
             return state.handler
-        }
-        if notification.isSchemaChanged {
-            // Whoever looks at the schema without asking anything of the database is to see it soon.
-            Task { _ = try? await current() }
         }
         for notice in notification.notices { handler?(notice) }
     }
@@ -171,14 +235,6 @@ package final class PostgresAppStorage: AppStorage {
             state.isStale = true
             return state.handler
         }
-        Task { _ = try? await current() }
         handler?(.everything)
-    }
-}
-
-extension PostgresError {
-    /// Whether the statement names what is not there, or the client's picture of it is old.
-    fileprivate var isOutOfDate: Bool {
-        isUndefinedTable || isUndefinedColumn || isUndefinedSchema || sqlState == "42804"
     }
 }

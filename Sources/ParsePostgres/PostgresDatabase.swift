@@ -14,6 +14,8 @@ package final class PostgresDatabase: Sendable {
     private let listening = Locked(false)
     private let configuration: PostgresConfiguration
     private let loop: EventLoop
+    /// Apps whose schema is to be looked at again.
+    private let refreshes = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(4096))
 
     /// Processes that make functions or apps at once wait for each other by this number.
     static let installationLock: Int64 = 0x4D72_746C_0001
@@ -40,6 +42,8 @@ package final class PostgresDatabase: Sendable {
     }
 
     /// Listens to other processes until the task is cancelled; without it ``isCoherent`` is never true.
+    ///
+    /// To be called once.
     package func run() async {
         let listener = PostgresListener(
             configuration,
@@ -48,7 +52,13 @@ package final class PostgresDatabase: Sendable {
             onNotification: { [weak self] _, payload in self?.didHear(payload) },
             onChange: { [weak self] isListening in self?.didChange(isListening) }
         )
-        await listener.run()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await listener.run() }
+            for await applicationID in refreshes.stream {
+                guard let storage = storages.withLock({ $0[applicationID] }) else { continue }
+                await storage.refresh()
+            }
+        }
     }
 
     /// Whether writes of other processes are heard of.
@@ -80,7 +90,7 @@ package final class PostgresDatabase: Sendable {
 
     /// Deletes the data of an app, if there is any.
     package func deleteApp(_ applicationID: String) async throws(StorageError) {
-        forget(applicationID)
+        storages.withLock { $0[applicationID] = nil }
         let namespace = PostgresIdentifier.quoted(SchemaName.of(applicationID: applicationID))
         do {
             try await pool.run([
@@ -97,8 +107,10 @@ package final class PostgresDatabase: Sendable {
         await pool.close()
     }
 
-    func forget(_ applicationID: String) {
-        storages.withLock { $0[applicationID] = nil }
+    func forget(_ storage: PostgresAppStorage) {
+        storages.withLock { storages in
+            if storages[storage.applicationID] === storage { storages[storage.applicationID] = nil }
+        }
     }
 
     // MARK: Notifications
@@ -108,6 +120,7 @@ package final class PostgresDatabase: Sendable {
             let storage = storages.withLock({ $0[notification.applicationID] })
         else { return }
         storage.didHear(notification)
+        if notification.isSchemaChanged { refreshes.continuation.yield(storage.applicationID) }
     }
 
     private func didChange(_ isListening: Bool) {
@@ -116,36 +129,42 @@ package final class PostgresDatabase: Sendable {
             return
         }
         // Whatever was notified meanwhile is lost; nobody may rely on anything before everybody knows that.
-        for storage in storages.withLock({ Array($0.values) }) { storage.didLoseNotices() }
+        for storage in storages.withLock({ Array($0.values) }) {
+            storage.didLoseNotices()
+            refreshes.continuation.yield(storage.applicationID)
+        }
         listening.withLock { $0 = true }
     }
 
     // MARK: Making tables
 
     private func installFunctions() async throws {
-        let namespace = DatabaseFunctions.namespace
-        let row = try await pool.query(
-            "SELECT current_setting('server_version_num')::int8, to_regnamespace($1) IS NOT NULL",
-            [.text(namespace)]
-        ).first
+        // A look at the table itself: what functions like `to_regnamespace` say may be out of date.
+        let query = PostgresStatement(
+            """
+            SELECT current_setting('server_version_num')::int8, EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname=$1)
+            """,
+            [.text(DatabaseFunctions.name)]
+        )
+        let row = try await pool.query(query.sql, query.parameters).first
         let version = try row?.integer(0) ?? 0
         guard version >= Self.oldestServer else {
             throw StorageError.failed("PostgreSQL 15 or later is needed, this is \(version / 10_000)")
         }
         guard try row?.bool(1) != true else { return }
         try await pool.transaction { transaction in
-            _ = try await transaction.query("SELECT pg_advisory_xact_lock($1)", [.integer(Self.installationLock)])
-            let isThere = try await transaction.query(
-                "SELECT to_regnamespace($1) IS NOT NULL",
-                [.text(namespace)]
-            ).first?.bool(0)
-            guard isThere != true else { return }
+            let lock = PostgresStatement(
+                "SELECT pg_advisory_xact_lock($1)",
+                [.integer(Self.installationLock)]
+            )
+            let found = try await transaction.run([lock, query])
+            guard try found[1].first?.bool(1) != true else { return }
             _ = try await transaction.run(DatabaseFunctions.installation)
         }
     }
 
     private func openSchema(_ applicationID: String, _ namespace: String) async throws -> StoredSchema {
-        let query = StoredSchema.query(namespace)
+        let query = SchemaContent.query(namespace)
         do {
             let result = try await pool.query(query.sql)
             return try StoredSchema(result, namespace: namespace)
@@ -156,13 +175,21 @@ package final class PostgresDatabase: Sendable {
 
     private func createSchema(_ applicationID: String, _ namespace: String) async throws -> StoredSchema {
         try await pool.transaction { transaction in
-            _ = try await transaction.query("SELECT pg_advisory_xact_lock($1)", [.integer(Self.installationLock)])
-            let writer = SchemaWriter(transaction: transaction, namespace: namespace)
-            let isThere = try await writer.first("SELECT to_regclass($1) IS NOT NULL", [.text(writer.metadata("$meta"))]) {
-                try $0.bool(0)
+            let known = try await transaction.run([
+                PostgresStatement(
+                    "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
+                    [.text("martlet app \(applicationID)")]
+                ),
+                PostgresStatement(
+                    "SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname=$1)",
+                    [.text(SchemaName.of(applicationID: applicationID))]
+                ),
+            ])
+            if try known[1].first?.bool(0) != true {
+                let draft = try SchemaDraft.ofNewApp(applicationID, namespace: namespace)
+                _ = try await transaction.run(draft.finished)
             }
-            if isThere != true { try await writer.create(applicationID: applicationID) }
-            let result = try await transaction.run([StoredSchema.query(namespace)])
+            let result = try await transaction.run([SchemaContent.query(namespace)])
             return try StoredSchema(result[0], namespace: namespace)
         }
     }

@@ -34,7 +34,9 @@ struct RowUpdater {
         }
         addCommon(to: &assignments)
         // Without anything to set the rows are as they are.
-        if assignments.isEmpty { assignments.add(CommonColumn.objectID, expression: "\(alias).\(CommonColumn.objectID)") }
+        if assignments.isEmpty {
+            assignments.add(CommonColumn.objectID, expression: "\(alias).\(CommonColumn.objectID)")
+        }
         let text = try condition()
         return PostgresStatement(
             """

@@ -42,7 +42,8 @@ struct SearchResults: Sendable {
     func condition(_ predicate: Predicate, _ writer: ConditionWriter) -> String {
         let key = Key(className: writer.layout.schema.className, predicate: predicate)
         guard let rows = self[key]?.rows, !rows.isEmpty else { return ConditionWriter.never }
-        return "(\(writer.own(CommonColumn.row)) = ANY(\(writer.parameters.add(.integerArray(rows)))::int8[]))"
+        return
+            "(\(writer.own(CommonColumn.row)) = ANY(\(writer.parameters.add(.integerArray(rows)))::int8[]))"
     }
 
     /// How well rows match the searches of a predicate that are not negated, by row.

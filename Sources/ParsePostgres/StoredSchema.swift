@@ -1,10 +1,10 @@
-import JSON
 import ParseCore
 import Postgres
 
 /// The schema of an app as its database holds it, with the tables and columns.
 struct StoredSchema: Sendable {
     let snapshot: SchemaSnapshot
+    let content: SchemaContent
     /// The quoted PostgreSQL schema of the app.
     let namespace: String
     private let layouts: [String: TableLayout]
@@ -13,6 +13,38 @@ struct StoredSchema: Sendable {
 
     var version: Int64 {
         snapshot.version
+    }
+
+    init(_ content: SchemaContent, namespace: String) {
+        var layouts: [String: TableLayout] = [:]
+        var uniqueness: [String: UniqueValue] = [:]
+        for (className, stored) in content.classes {
+            let options = stored.fields.compactMap { field in field.options.map { (field.name, $0) } }
+            let schema = ClassSchema(
+                className: className,
+                fields: stored.fields.map { ($0.name, $0.type) },
+                fieldOptions: Dictionary(options) { first, _ in first },
+                permissions: stored.permissions.map { ClassPermissions($0) },
+                indexes: stored.indexes.mapValues(\.definition)
+            )
+            layouts[className] = TableLayout(
+                schema: schema,
+                namespace: namespace,
+                tableName: stored.table,
+                storedNames: Dictionary(stored.fields.map { ($0.name, $0.column) }) { first, _ in first }
+            )
+            uniqueness.merge(ConstraintName.all(of: className, table: stored.table)) { first, _ in first }
+        }
+        self.content = content
+        self.namespace = namespace
+        self.layouts = layouts
+        self.uniqueness = uniqueness
+        snapshot = SchemaSnapshot(version: content.version, classes: layouts.values.map(\.schema))
+    }
+
+    /// Reads the result of ``SchemaContent/query(_:)``.
+    init(_ result: PostgresResult, namespace: String) throws {
+        self.init(try SchemaContent(result), namespace: namespace)
     }
 
     /// - Throws: ``StorageError/unknownClass(_:)``.
@@ -35,115 +67,6 @@ struct StoredSchema: Sendable {
     func metadata(_ table: String) -> String {
         "\(namespace).\(PostgresIdentifier.quoted(table))"
     }
-
-    /// One statement, so that everything is as of one moment.
-    static func query(_ namespace: String) -> PostgresStatement {
-        func table(_ name: String) -> String { "\(namespace).\(PostgresIdentifier.quoted(name))" }
-        return PostgresStatement(
-            """
-            SELECT version,
-            (SELECT coalesce(json_agg(json_build_array(class_name, table_name, permissions)), '[]')
-            FROM \(table("$classes"))),
-            (SELECT coalesce(json_agg(json_build_array(class_name, field, type, target_class, column_name, options)
-            ORDER BY class_name, position), '[]') FROM \(table("$fields"))),
-            (SELECT coalesce(json_agg(json_build_array(class_name, name, keys)), '[]') FROM \(table("$indexes")))
-            FROM \(table("$meta"))
-            """
-        )
-    }
-
-    /// Reads the result of ``query(_:)``.
-    init(_ result: PostgresResult, namespace: String) throws(StorageError) {
-        do {
-            guard let row = result.first, let version = try row.integer(0) else { throw Self.malformed }
-            self = try Self(
-                version: version,
-                namespace: namespace,
-                classes: try Self.entries(row, 1),
-                fields: try Self.entries(row, 2),
-                indexes: try Self.entries(row, 3)
-            )
-        } catch let error as StorageError {
-            throw error
-        } catch {
-            throw .failed("the schema cannot be read: \(error)")
-        }
-    }
-
-    private init(
-        version: Int64,
-        namespace: String,
-        classes: [[JSONValue]],
-        fields: [[JSONValue]],
-        indexes: [[JSONValue]]
-    ) throws(StorageError) {
-        let stored = try StoredFields(fields)
-        var definitions: [String: [String: IndexDefinition]] = [:]
-        for entry in indexes {
-            guard let className = entry[0].stringValue, let name = entry[1].stringValue,
-                let keys = entry[2].objectValue
-            else { throw Self.malformed }
-            definitions[className, default: [:]][name] = IndexDefinition(keys: keys)
-        }
-        var layouts: [String: TableLayout] = [:]
-        var uniqueness: [String: UniqueValue] = [:]
-        for entry in classes {
-            guard let className = entry[0].stringValue, let table = entry[1].stringValue else {
-                throw Self.malformed
-            }
-            let schema = ClassSchema(
-                className: className,
-                fields: stored.types[className] ?? [],
-                fieldOptions: stored.options[className] ?? [:],
-                permissions: entry[2].objectValue.map { ClassPermissions($0) },
-                indexes: definitions[className] ?? [:]
-            )
-            layouts[className] = TableLayout(
-                schema: schema,
-                namespace: namespace,
-                tableName: table,
-                storedNames: stored.columns[className] ?? [:]
-            )
-            uniqueness.merge(ConstraintName.all(of: className, table: table)) { first, _ in first }
-        }
-        self.namespace = namespace
-        self.layouts = layouts
-        self.uniqueness = uniqueness
-        snapshot = SchemaSnapshot(version: version, classes: layouts.values.map(\.schema))
-    }
-
-    private static func entries(_ row: PostgresRow, _ column: Int) throws -> [[JSONValue]] {
-        let limits = JSONLimits(bytes: .max, depth: 256, values: .max)
-        let json = try row.text(column).map { try JSONValue.parse($0, limits: limits) }
-        return (json?.arrayValue ?? []).compactMap(\.arrayValue)
-    }
-
-    fileprivate static let malformed = StorageError.failed("a row of the schema is malformed")
-}
-
-/// The entries of the table of fields, by class.
-private struct StoredFields {
-    var types: [String: [(String, FieldType)]] = [:]
-    var options: [String: [String: FieldOptions]] = [:]
-    /// The column, or the table of links, of each field.
-    var columns: [String: [String: String]] = [:]
-
-    init(_ entries: [[JSONValue]]) throws(StorageError) {
-        for entry in entries {
-            guard entry.count == 6, let className = entry[0].stringValue, let field = entry[1].stringValue,
-                let type = FieldType(
-                    wireName: entry[2].stringValue ?? "",
-                    targetClass: entry[3].stringValue
-                ),
-                let column = entry[4].stringValue
-            else { throw StoredSchema.malformed }
-            types[className, default: []].append((field, type))
-            columns[className, default: [:]][field] = column
-            if let stored = entry[5].objectValue {
-                options[className, default: [:]][field] = FieldOptions(stored: stored)
-            }
-        }
-    }
 }
 
 /// Names of constraints, by which a refusal tells what was there already.
@@ -163,19 +86,5 @@ enum ConstraintName {
             names[Self.field(table, field)] = .field(className: className, field)
         }
         return names
-    }
-}
-
-extension FieldOptions {
-    fileprivate init(stored: JSONObject) {
-        self.init(isRequired: stored["required"] == true, defaultValue: stored["defaultValue"])
-    }
-
-    /// What the schema keeps of it; `nil` for nothing.
-    var stored: String? {
-        guard isRequired || defaultValue != nil else { return nil }
-        var object: JSONObject = ["required": .bool(isRequired)]
-        if let defaultValue { object.append("defaultValue", defaultValue) }
-        return JSONValue.object(object).serializedString()
     }
 }

@@ -4,7 +4,7 @@ import StorageTestSupport
 import TestSupport
 import Testing
 
-/// Random queries on random rows, asked of SQLite and of core's matcher.
+/// Random queries on random rows, asked of PostgreSQL and of core's matcher.
 @Suite(.enabled(if: PostgresServer.isInstalled)) struct PredicateAgreementTests {
     @Test(.timeLimit(.minutes(5)))
     func `twenty thousand random queries find the same rows in the same order`() async throws {

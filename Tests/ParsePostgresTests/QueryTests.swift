@@ -7,7 +7,8 @@ import TestSupport
 import Testing
 
 @Suite(.enabled(if: PostgresServer.isInstalled)) struct QueryTests {
-    private func query(_ predicate: Predicate = .everything, _ change: (inout RowQuery) -> Void = { _ in }) -> RowQuery
+    private func query(_ predicate: Predicate = .everything, _ change: (inout RowQuery) -> Void = { _ in })
+        -> RowQuery
     {
         var query = RowQuery(className: "C", predicate: predicate)
         change(&query)
@@ -21,7 +22,11 @@ import Testing
             "C",
             [("a", .string), ("b", .geoPoint), ("c", .string)],
             [
-                TestDatabase.row("x", ["a": .string("1"), "b": .geoPoint(latitude: 1, longitude: 2), "c": .null], acl: list),
+                TestDatabase.row(
+                    "x",
+                    ["a": .string("1"), "b": .geoPoint(latitude: 1, longitude: 2), "c": .null],
+                    acl: list
+                ),
                 TestDatabase.row("y", ["a": .null]),
             ]
         )
@@ -91,7 +96,10 @@ import Testing
             "C",
             [("n", .number), ("a", .array), ("o", .object), ("p", .pointer("D"))],
             [
-                TestDatabase.row("1", ["n": .number(1), "a": .array([1, nil, [1]]), "o": .object(["k": [1, 2]])]),
+                TestDatabase.row(
+                    "1",
+                    ["n": .number(1), "a": .array([1, nil, [1]]), "o": .object(["k": [1, 2]])]
+                ),
                 TestDatabase.row("2", ["n": .number(1), "a": .array(["1"]), "o": .object(["k": 2])]),
                 TestDatabase.row("3", ["n": .null, "p": .pointer(className: "D", objectID: "d")]),
                 TestDatabase.row("4", ["n": .number(2)], acl: AccessControlList()),
@@ -111,8 +119,12 @@ import Testing
 
     @Test func `a regular expression that is none is the client's fault`() async throws {
         let test = try await TestDatabase()
-        try await test.store("C", [("s", .string)], [TestDatabase.row("x", ["s": .string(String(repeating: "a", count: 5000))])])
-        for pattern in ["(", "(a*)*(a*)*(a*)*$b"] {
+        try await test.store(
+            "C",
+            [("s", .string)],
+            [TestDatabase.row("x", ["s": .string(String(repeating: "a", count: 5000))])]
+        )
+        for pattern in ["(", "(a)\\1", "(?>a)", "a{1,300}"] {
             do {
                 _ = try await test.find("C", .matches("s", TextPattern(pattern)))
                 Issue.record("\(pattern) was taken")
@@ -142,7 +154,8 @@ import Testing
             "C",
             [("a", .array), ("n", .number)],
             [
-                TestDatabase.row("x", ["a": .array([[1, 2], 3])]), TestDatabase.row("y", ["a": .array([1, 2])]),
+                TestDatabase.row("x", ["a": .array([[1, 2], 3])]),
+                TestDatabase.row("y", ["a": .array([1, 2])]),
                 TestDatabase.row("z", ["n": .number(3)]),
             ]
         )
@@ -153,7 +166,7 @@ import Testing
         #expect(try await test.ids("C", .amongValues("n", subquery, path: "a")) == ["z"])
     }
 
-    @Test func `a query that SQLite cannot take is the client's fault`() async throws {
+    @Test func `a query that is too much for the database is the client's fault`() async throws {
         let test = try await TestDatabase()
         try await test.store("C", [("p", .pointer("C"))], [TestDatabase.row("x")])
         let deep = (0..<60).reduce(Predicate.id("x")) { inner, _ in

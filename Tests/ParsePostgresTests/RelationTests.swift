@@ -13,7 +13,11 @@ import Testing
 
     private func database() async throws -> TestDatabase {
         let test = try await TestDatabase()
-        try await test.store("D", [("n", .number)], ["x", "y", "z"].map { TestDatabase.row($0, ["n": .number(1)]) })
+        try await test.store(
+            "D",
+            [("n", .number)],
+            ["x", "y", "z"].map { TestDatabase.row($0, ["n": .number(1)]) }
+        )
         try await test.store("C", [("r", .relation("D"))], ["a", "b", "c"].map { TestDatabase.row($0) })
         try await test.relate("C", "r", "a", ["x", "y", "gone"])
         try await test.relate("C", "r", "b", ["y"])
@@ -30,17 +34,20 @@ import Testing
         #expect(try await test.find("C").allSatisfy { $0.fields.isEmpty })
     }
 
-    @Test(arguments: [
-        (Predicate.equal("r", pointer("y")), ["a", "b"]), (.equal("r", pointer("x")), ["a"]),
-        (.equal("r", pointer("y", "E")), []), (.equal("r", .null), []), (.equal("r", .string("y")), []),
-        (.notEqual("r", pointer("y")), ["c"]), (.among("r", [pointer("x"), pointer("z"), .null]), ["a"]),
-        (.notAmong("r", [pointer("x")]), ["b", "c"]), (.exists("r", true), []), (.exists("r", false), []),
-        (.compare("r", .greater, pointer("a")), []), (.containedBy("r", [pointer("y")]), []),
-        (
-            .amongObjects("r", Subquery(className: "D", predicate: .id("x"), access: .unrestricted)), ["a"]
-        ),
-        (.amongObjects("r", Subquery(className: "C", predicate: .everything, access: .unrestricted)), []),
-    ] as [(Predicate, [String])])
+    @Test(
+        arguments: [
+            (Predicate.equal("r", pointer("y")), ["a", "b"]), (.equal("r", pointer("x")), ["a"]),
+            (.equal("r", pointer("y", "E")), []), (.equal("r", .null), []), (.equal("r", .string("y")), []),
+            (.notEqual("r", pointer("y")), ["c"]), (.among("r", [pointer("x"), pointer("z"), .null]), ["a"]),
+            (.notAmong("r", [pointer("x")]), ["b", "c"]), (.exists("r", true), []), (.exists("r", false), []),
+            (.compare("r", .greater, pointer("a")), []), (.containedBy("r", [pointer("y")]), []),
+            (
+                .amongObjects("r", Subquery(className: "D", predicate: .id("x"), access: .unrestricted)),
+                ["a"]
+            ),
+            (.amongObjects("r", Subquery(className: "C", predicate: .everything, access: .unrestricted)), []),
+        ] as [(Predicate, [String])]
+    )
     func `a relation is asked for what it leads to, and nothing else`(_ predicate: Predicate, _ ids: [String])
         async throws
     {

@@ -8,19 +8,22 @@ import Testing
 @Suite(.enabled(if: PostgresServer.isInstalled)) struct SchemaChangeTests {
     @Test func `options, permissions and indexes are there after a new opening`() async throws {
         let test = try await TestDatabase()
-        let options = FieldOptions(isRequired: true, defaultValue: ["__type": "Date", "iso": "2026-01-01T00:00:00.000Z"])
+        let options = FieldOptions(
+            isRequired: true,
+            defaultValue: ["__type": "Date", "iso": "2026-01-01T00:00:00.000Z"]
+        )
         let permissions = ClassPermissions(["find": ["*": true], "protectedFields": ["*": ["f"]]])
         let index = IndexDefinition(keys: ["f": 1, "objectId": -1])
         try await test.change(
             .addField(className: "C", field: "f", type: .date),
             .setOptions(className: "C", field: "f", options),
             .setPermissions(className: "C", permissions),
-            .addIndex(className: "C", name: "'; DROP TABLE \"C\"\0", index)
+            .addIndex(className: "C", name: "'; DROP TABLE \"C\"", index)
         )
         func check(_ schema: ClassSchema?) {
             #expect(schema?.fieldOptions == ["f": options])
             #expect(schema?.permissions == permissions)
-            #expect(schema?.indexes == ["'; DROP TABLE \"C\"\0": index])
+            #expect(schema?.indexes == ["'; DROP TABLE \"C\"": index])
         }
         check(test.storage.schema["C"])
         let again = try await test.again().storage
@@ -29,7 +32,7 @@ import Testing
             schemaChanges: [
                 .setOptions(className: "C", field: "f", FieldOptions()),
                 .setPermissions(className: "C", nil),
-                .removeIndex(className: "C", name: "'; DROP TABLE \"C\"\0"),
+                .removeIndex(className: "C", name: "'; DROP TABLE \"C\""),
                 .removeIndex(className: "C", name: "unknown"),
             ],
             steps: []
@@ -190,12 +193,12 @@ import Testing
             let query = RowQuery(className: "C", predicate: predicate, order: order)
             return try await test.storage.explain(query).description
         }
-        #expect(try await plan(.equal("n", .number(1))).contains("USING INDEX C#client"))
+        #expect(try await plan(.equal("n", .number(1))).contains("index~"))
         let near = Predicate.near("g", GeoPoint(latitude: 1, longitude: 1), maxRadians: 0.1)
-        #expect(try await plan(near).contains("USING INDEX C#client"))
-        #expect(try await plan(.equal("p", .pointer(className: "D", objectID: "d"))).contains("USING INDEX C#"))
+        #expect(try await plan(near).contains("index~"))
+        #expect(try await plan(.equal("p", .pointer(className: "D", objectID: "d"))).contains("index~"))
         let newest = SortKey(field: "createdAt", isDescending: true)
-        #expect(try await plan(.everything, [newest]).contains("USING INDEX C#createdAt"))
+        #expect(try await plan(.everything, [newest]).contains("index~"))
         let refused: [(String, IndexDefinition, String)] = [
             ("byNumber", IndexDefinition(keys: ["n": 1]), "Index byNumber exists, cannot update."),
             ("new", IndexDefinition(keys: ["x": 1]), "Field x does not exist, cannot add index."),
@@ -209,7 +212,7 @@ import Testing
             }
         }
         try await test.change(.removeIndex(className: "C", name: "byNumber"))
-        #expect(try await plan(.equal("n", .number(1))).contains("SCAN"))
+        #expect(try await plan(.equal("n", .number(1))).contains("Seq Scan"))
     }
 
     @Test func `a write that was made before a field went is refused`() async throws {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.enabled(if: PostgresServer.isInstalled)) struct StorageTests {
     private static let fields: [(String, FieldType, FieldValue)] = [
-        ("text", .string, .string("a\u{1F}\"'\0é")), ("number", .number, .number(-0.1)),
+        ("text", .string, .string("a\u{1F}\"'\\é")), ("number", .number, .number(-0.1)),
         ("flag", .boolean, .bool(false)),
         ("date", .date, .date(Timestamp(milliseconds: -1))),
         ("owner", .pointer("_User"), .pointer(className: "_User", objectID: "u")),
@@ -59,7 +59,7 @@ import Testing
         #expect(try await test.ids("C", .exists("f", true)) == ["x"])
     }
 
-    @Test func `names that SQLite does not tell apart, or gives a meaning, are different columns`()
+    @Test func `names that differ by case, or that SQL gives a meaning, are different columns`()
         async throws
     {
         let test = try await TestDatabase()

@@ -18,7 +18,10 @@ final class TestDatabase: Sendable {
 
     /// As another process on the same server would.
     static func open(_ url: String) async throws -> PostgresDatabase {
-        let database = PostgresDatabase(url: url, loops: try loops.get().loops)
+        let database = PostgresDatabase(url: url, loops: try loops.get().loops) {
+            // Many tests at once on a busy machine wait longer than a client should.
+            $0.queueTimeout = .seconds(60)
+        }
         Task(executorPreference: try loops.get().loops[0]) { await database.run() }
         while !database.isCoherent { try await Task.sleep(for: .milliseconds(5)) }
         return database
@@ -94,4 +97,3 @@ final class TestDatabase: Sendable {
         )
     }
 }
-

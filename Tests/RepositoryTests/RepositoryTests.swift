@@ -8,7 +8,7 @@ import Testing
         "RegularExpressions", "TextSearch",
     ]
     private static let parse = [
-        "ParseWire", "ParseCore", "ParseSQLite", "ParseREST", "Martlet", "ParseSwift",
+        "ParseWire", "ParseCore", "ParseSQLite", "ParsePostgres", "ParseREST", "Martlet", "ParseSwift",
     ]
 
     /// What each target may not import.
@@ -16,7 +16,8 @@ import Testing
         general.map { ($0, parse) } + [
             ("ParseWire", ["ParseCore", "ParseSQLite", "ParseREST", "HTTP", "SQLite"]),
             ("ParseCore", ["ParseREST", "ParseSQLite", "HTTP", "SQLite", "Martlet", "EventLoop"]),
-            ("ParseSQLite", ["ParseREST", "HTTP", "Martlet", "EventLoop"]),
+            ("ParseSQLite", ["ParseREST", "ParsePostgres", "HTTP", "Martlet", "EventLoop"]),
+            ("ParsePostgres", ["ParseREST", "ParseSQLite", "SQLite", "HTTP", "Martlet"]),
             ("ParseREST", ["ParseSQLite", "SQLite", "Martlet"]),
             ("Martlet", ["ParseSwift"]),
             ("MartletCLI", ["ParseSwift", "ParseREST", "ParseSQLite", "HTTP", "SQLite"]),
@@ -43,7 +44,10 @@ import Testing
 
     @Test func `Foundation is for the SDK alone`() {
         let targets =
-            Self.general + ["ParseWire", "ParseCore", "ParseSQLite", "ParseREST", "Martlet", "MartletCLI"]
+            Self.general + [
+                "ParseWire", "ParseCore", "ParseSQLite", "ParsePostgres", "ParseREST", "Martlet",
+                "MartletCLI",
+            ]
         for file in targets.flatMap({ Repository.swiftFiles("Sources/\($0)") }) {
             let imports = file.lines.compactMap(Self.importedModule)
             #expect(!imports.contains { $0.hasPrefix("Foundation") }, "\(file) imports Foundation")
