@@ -79,6 +79,13 @@ let package = Package(
         library("FileStorage", ["ParseCore", "ParseWire", "JSON", "EventLoop", "Cryptography", "Locking"]),
         library("ParseSQLite", ["ParseCore", "ParseWire", "JSON", "SQLite", "Cryptography", "Locking"]),
         library(
+            "ParsePostgres",
+            [
+                "ParseCore", "ParseWire", "JSON", "Postgres", "EventLoop", "Cryptography", "Locking",
+                "RegularExpressions",
+            ]
+        ),
+        library(
             "ParseREST",
             ["ParseCore", "ParseWire", "JSON", "HTTP", "EventLoop", "Logging", "Cryptography", "Locking"]
         ),
@@ -87,7 +94,8 @@ let package = Package(
         library(
             "Martlet",
             [
-                "ParseREST", "ParseSQLite", "ParsePostgres", "Postgres", "FileStorage", "ParseCore", "ParseWire", "JSON", "HTTP",
+                "ParseREST", "ParseSQLite", "ParsePostgres", "Postgres", "FileStorage", "ParseCore",
+                "ParseWire", "JSON", "HTTP",
                 "EventLoop", "SQLite",
                 "Cryptography", "Logging", "Locking",
             ]
@@ -150,6 +158,13 @@ let package = Package(
         tests(
             "FileStorageTests",
             ["FileStorage", "ParseCore", "JSON", "Locking", "TestSupport"]
+        ),
+        tests(
+            "ParsePostgresTests",
+            [
+                "ParsePostgres", "ParseCore", "ParseWire", "JSON", "Postgres", "EventLoop", "Cryptography",
+                "RegularExpressions", "Locking", "TestSupport", "StorageTestSupport",
+            ]
         ),
         tests(
             "ParseRESTTests",

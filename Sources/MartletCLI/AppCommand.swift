@@ -124,7 +124,11 @@ struct AppCommand {
     }
 
     private func known<Value>(_ value: Value?, _ id: String) throws(ConfigurationError) -> Value {
-        guard let value else { throw ConfigurationError("There is no app \"\(id)\" in \(databaseURL == nil ? folder.path : "the database").") }
+        guard let value else {
+            throw ConfigurationError(
+                "There is no app \"\(id)\" in \(databaseURL == nil ? folder.path : "the database")."
+            )
+        }
         return value
     }
 

@@ -151,7 +151,9 @@ extension PostgresConnection {
         case (.executed(let statement, let plan, let segment), _):
             let error = Self.error(pointer, status, statement.sql)
             if error.isStalePlan, let plan { prepared.remove(plan, existsOnServer: true) }
-            segment.add(error)
+            // Somebody else had it prepared, in vain; what was wrong with it then is wrong with it here.
+            let isWrong = error.isUnknownStatement && plan?.failure?.dependsOnText == true
+            segment.add(isWrong ? plan?.failure ?? error : error)
         }
     }
 

@@ -105,6 +105,9 @@ extension PostgresError {
     /// A prepared statement's result has other columns than when it was prepared.
     var isStalePlan: Bool { sqlState == "0A000" && routine == "RevalidateCachedQuery" }
 
+    /// Whether anybody else gets the same error for the same SQL text: syntax and names.
+    var dependsOnText: Bool { sqlState.hasPrefix("42") || sqlState == "3F000" }
+
     /// There is no prepared statement of that name.
     var isUnknownStatement: Bool { sqlState == "26000" }
 }

@@ -8,7 +8,8 @@ import Testing
         "RegularExpressions", "TextSearch",
     ]
     private static let parse = [
-        "ParseWire", "ParseCore", "ParseSQLite", "FileStorage", "ParseREST", "Martlet", "ParseSwift",
+        "ParseWire", "ParseCore", "ParseSQLite", "ParsePostgres", "FileStorage", "ParseREST", "Martlet",
+        "ParseSwift",
     ]
 
     /// What each target may not import.
@@ -17,11 +18,15 @@ import Testing
             ("ParseWire", ["ParseCore", "ParseSQLite", "ParseREST", "HTTP", "SQLite"]),
             (
                 "ParseCore",
-                ["ParseREST", "ParseSQLite", "FileStorage", "HTTP", "SQLite", "Martlet", "EventLoop"]
+                [
+                    "ParseREST", "ParseSQLite", "ParsePostgres", "FileStorage", "HTTP", "SQLite", "Martlet",
+                    "EventLoop",
+                ]
             ),
-            ("ParseSQLite", ["ParseREST", "HTTP", "Martlet", "EventLoop"]),
-            ("FileStorage", ["ParseREST", "ParseSQLite", "HTTP", "SQLite", "Martlet"]),
-            ("ParseREST", ["ParseSQLite", "FileStorage", "SQLite", "Martlet"]),
+            ("ParseSQLite", ["ParseREST", "ParsePostgres", "HTTP", "Martlet", "EventLoop"]),
+            ("ParsePostgres", ["ParseREST", "ParseSQLite", "SQLite", "HTTP", "Martlet"]),
+            ("FileStorage", ["ParseREST", "ParseSQLite", "ParsePostgres", "HTTP", "SQLite", "Martlet"]),
+            ("ParseREST", ["ParseSQLite", "ParsePostgres", "FileStorage", "SQLite", "Martlet"]),
             ("Martlet", ["ParseSwift"]),
             ("MartletCLI", ["ParseSwift", "ParseREST", "ParseSQLite", "HTTP", "SQLite"]),
             (
@@ -48,7 +53,8 @@ import Testing
     @Test func `Foundation is for the SDK alone`() {
         let targets =
             Self.general + [
-                "ParseWire", "ParseCore", "ParseSQLite", "FileStorage", "ParseREST", "Martlet", "MartletCLI",
+                "ParseWire", "ParseCore", "ParseSQLite", "ParsePostgres", "FileStorage", "ParseREST",
+                "Martlet", "MartletCLI",
             ]
         for file in targets.flatMap({ Repository.swiftFiles("Sources/\($0)") }) {
             let imports = file.lines.compactMap(Self.importedModule)

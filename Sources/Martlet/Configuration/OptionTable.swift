@@ -325,7 +325,7 @@ struct OptionDefinition: Sendable {
     private static let notBuilt: [OptionDefinition] = [
         ("accountLockout", "ACCOUNT_LOCKOUT"), ("allowExpiredAuthDataToken", "ALLOW_EXPIRED_AUTH_DATA_TOKEN"),
         ("auth", "AUTH_PROVIDERS"), ("cacheMaxSize", "CACHE_MAX_SIZE"), ("cacheTTL", "CACHE_TTL"),
-        ("cloud", "CLOUD"), ("customPages", "CUSTOM_PAGES"), 
+        ("cloud", "CLOUD"), ("customPages", "CUSTOM_PAGES"),
         ("emailAdapter", "EMAIL_ADAPTER"),
         ("emailVerifySuccessOnInvalidEmail", "EMAIL_VERIFY_SUCCESS_ON_INVALID_EMAIL"),
         ("emailVerifyTokenReuseIfValid", "EMAIL_VERIFY_TOKEN_REUSE_IF_VALID"),

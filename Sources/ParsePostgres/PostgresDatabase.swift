@@ -1,0 +1,196 @@
+import Cryptography
+package import EventLoop
+import Locking
+package import ParseCore
+package import Postgres
+
+/// One PostgreSQL database with the data of many apps, each in a schema of its own, shared by many processes.
+package final class PostgresDatabase: Sendable {
+    /// For whatever else is kept in the database.
+    package let pool: PostgresPool
+    /// Tells our own notifications from those of others.
+    let processID = SecureRandom.hex(byteCount: 12)
+    private let storages = Locked<[String: PostgresAppStorage]>([:])
+    private let listening = Locked(false)
+    private let configuration: PostgresConfiguration
+    private let loop: EventLoop
+    /// Apps whose schema is to be looked at again.
+    private let refreshes = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(4096))
+
+    /// Processes that make functions or apps at once wait for each other by this number.
+    static let installationLock: Int64 = 0x4D72_746C_0001
+    private static let oldestServer = 150_000
+
+    /// Makes the pool; it connects when it is used.
+    ///
+    /// - Parameters:
+    ///   - url: As libpq understands it; see ``PostgresConfiguration/url``.
+    ///   - loops: Serve the connections.
+    ///   - change: May change limits and time-outs.
+    package init(
+        url: String,
+        loops: [EventLoop],
+        _ change: (inout PostgresConfiguration) -> Void = { _ in }
+    ) {
+        var configuration = PostgresConfiguration(url: url)
+        // Compiling a query costs more than most of ours take.
+        configuration.settings = [("jit", "off"), ("search_path", "pg_catalog")]
+        change(&configuration)
+        self.configuration = configuration
+        loop = loops[0]
+        pool = PostgresPool(configuration, loops: loops)
+    }
+
+    /// Listens to other processes until the task is cancelled; without it ``isCoherent`` is never true.
+    ///
+    /// To be called once.
+    package func run() async {
+        let listener = PostgresListener(
+            configuration,
+            channels: [Notification.channel],
+            loop: loop,
+            onNotification: { [weak self] _, payload in self?.didHear(payload) },
+            onChange: { [weak self] isListening in self?.didChange(isListening) }
+        )
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await listener.run() }
+            for await applicationID in refreshes.stream {
+                guard let storage = storages.withLock({ $0[applicationID] }) else { continue }
+                await storage.refresh()
+            }
+        }
+    }
+
+    /// Whether writes of other processes are heard of.
+    package var isCoherent: Bool {
+        listening.withLock { $0 }
+    }
+
+    /// Opens the data of an app, and makes it when there is none.
+    ///
+    /// - Throws: ``StorageError``, ``StorageError/failed(_:)`` for a server that is too old.
+    package func storage(ofApp applicationID: String) async throws(StorageError) -> PostgresAppStorage {
+        if let storage = storages.withLock({ $0[applicationID] }) { return storage }
+        let namespace = PostgresIdentifier.quoted(SchemaName.of(applicationID: applicationID))
+        let schema: StoredSchema
+        do {
+            try await installFunctions()
+            schema = try await openSchema(applicationID, namespace)
+        } catch {
+            throw PostgresAppStorage.translated(error, nil)
+        }
+        let storage = PostgresAppStorage(database: self, applicationID: applicationID, schema: schema)
+        // Somebody may have been quicker; there is one object for each app, so that all hear the same.
+        return storages.withLock { storages in
+            if let first = storages[applicationID] { return first }
+            storages[applicationID] = storage
+            return storage
+        }
+    }
+
+    /// Deletes the data of an app, if there is any.
+    package func deleteApp(_ applicationID: String) async throws(StorageError) {
+        storages.withLock { $0[applicationID] = nil }
+        let namespace = PostgresIdentifier.quoted(SchemaName.of(applicationID: applicationID))
+        do {
+            try await pool.run([
+                PostgresStatement("DROP SCHEMA IF EXISTS \(namespace) CASCADE", isReusable: false)
+            ])
+        } catch {
+            throw PostgresAppStorage.translated(error, nil)
+        }
+    }
+
+    /// Closes the connections once what is under way is done.
+    package func close() async {
+        storages.withLock { $0 = [:] }
+        await pool.close()
+    }
+
+    func forget(_ storage: PostgresAppStorage) {
+        storages.withLock { storages in
+            if storages[storage.applicationID] === storage { storages[storage.applicationID] = nil }
+        }
+    }
+
+    // MARK: Notifications
+
+    private func didHear(_ payload: String) {
+        guard let notification = Notification(payload: payload), notification.processID != processID,
+            let storage = storages.withLock({ $0[notification.applicationID] })
+        else { return }
+        storage.didHear(notification)
+        if notification.isSchemaChanged { refreshes.continuation.yield(storage.applicationID) }
+    }
+
+    private func didChange(_ isListening: Bool) {
+        guard isListening else {
+            listening.withLock { $0 = false }
+            return
+        }
+        // Whatever was notified meanwhile is lost; nobody may rely on anything before everybody knows that.
+        for storage in storages.withLock({ Array($0.values) }) {
+            storage.didLoseNotices()
+            refreshes.continuation.yield(storage.applicationID)
+        }
+        listening.withLock { $0 = true }
+    }
+
+    // MARK: Making tables
+
+    private func installFunctions() async throws {
+        // A look at the table itself: what functions like `to_regnamespace` say may be out of date.
+        let query = PostgresStatement(
+            """
+            SELECT current_setting('server_version_num')::int8, EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname=$1)
+            """,
+            [.text(DatabaseFunctions.name)]
+        )
+        let row = try await pool.query(query.sql, query.parameters).first
+        let version = try row?.integer(0) ?? 0
+        guard version >= Self.oldestServer else {
+            throw StorageError.failed("PostgreSQL 15 or later is needed, this is \(version / 10_000)")
+        }
+        guard try row?.bool(1) != true else { return }
+        try await pool.transaction { transaction in
+            let lock = PostgresStatement(
+                "SELECT pg_advisory_xact_lock($1)",
+                [.integer(Self.installationLock)]
+            )
+            let found = try await transaction.run([lock, query])
+            guard try found[1].first?.bool(1) != true else { return }
+            _ = try await transaction.run(DatabaseFunctions.installation)
+        }
+    }
+
+    private func openSchema(_ applicationID: String, _ namespace: String) async throws -> StoredSchema {
+        let query = SchemaContent.query(namespace)
+        do {
+            let result = try await pool.query(query.sql)
+            return try StoredSchema(result, namespace: namespace)
+        } catch let error as PostgresError where error.isUndefinedTable || error.isUndefinedSchema {
+            return try await createSchema(applicationID, namespace)
+        }
+    }
+
+    private func createSchema(_ applicationID: String, _ namespace: String) async throws -> StoredSchema {
+        try await pool.transaction { transaction in
+            let known = try await transaction.run([
+                PostgresStatement(
+                    "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
+                    [.text("martlet app \(applicationID)")]
+                ),
+                PostgresStatement(
+                    "SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname=$1)",
+                    [.text(SchemaName.of(applicationID: applicationID))]
+                ),
+            ])
+            if try known[1].first?.bool(0) != true {
+                let draft = try SchemaDraft.ofNewApp(applicationID, namespace: namespace)
+                _ = try await transaction.run(draft.finished)
+            }
+            let result = try await transaction.run([SchemaContent.query(namespace)])
+            return try StoredSchema(result[0], namespace: namespace)
+        }
+    }
+}
