@@ -34,7 +34,7 @@ extension AggregateFunction {
     /// Bytes of the text from a place on; a negative length is all that is left.
     private static func part(of text: String, _ start: Double, _ length: Double) -> String {
         let bytes = Array(text.utf8)
-        guard start >= 0, start < Double(bytes.count) else { return "" }
+        guard start >= 0, start < Double(bytes.count), !length.isNaN else { return "" }
         let first = Int(start)
         let count = length < 0 ? bytes.count - first : Int(min(length, Double(bytes.count - first)))
         return String(decoding: bytes[first..<first + count], as: UTF8.self)

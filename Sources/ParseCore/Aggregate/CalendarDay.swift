@@ -17,7 +17,8 @@ struct CalendarDay {
         millisecondOfDay = milliseconds - days * 86_400_000
         // 1970-01-01 was a Thursday.
         weekday = Self.modulo(days + 4, 7)
-        var year = 1970 + Self.floorDivide(days, 366)
+        // Not later than it is: no year is longer than the one nor shorter than the other.
+        var year = 1970 + Self.floorDivide(days, days < 0 ? 365 : 366)
         while Self.firstDay(ofYear: year + 1) <= days { year += 1 }
         self.year = year
         var rest = days - Self.firstDay(ofYear: year)
