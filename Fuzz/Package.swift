@@ -38,6 +38,9 @@ let package = Package(
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium"),
         .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib"),
+        .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8"),
+        .systemLibrary(name: "CStemmer"),
+        .target(name: "CPCRE2Shims", dependencies: ["CPCRE2"]),
         .target(name: "CEventLoop", dependencies: ["CUV"]),
         linked("Locking"),
         linked("JSON"),
@@ -45,8 +48,15 @@ let package = Package(
         linked("EventLoop", ["CUV", "CEventLoop", "Locking"]),
         linked("HTTP", ["EventLoop", "CZlib", "Locking"]),
         linked("Cryptography", ["CSodium", "CCrypt", "Locking"]),
+        linked("RegularExpressions", ["CPCRE2", "CPCRE2Shims", "Locking"]),
+        linked("TextSearch", ["CStemmer", "Locking"]),
         linked("ParseWire", ["JSON"]),
-        linked("ParseCore", ["JSON", "ParseWire", "Cryptography", "Logging", "Locking"]),
+        linked(
+            "ParseCore",
+            [
+                "JSON", "ParseWire", "Cryptography", "Logging", "Locking", "RegularExpressions", "TextSearch",
+            ]
+        ),
         linked(
             "ParseREST",
             ["ParseCore", "ParseWire", "JSON", "HTTP", "EventLoop", "Logging", "Cryptography", "Locking"]
@@ -54,5 +64,6 @@ let package = Package(
         fuzzer("FuzzJSON", ["JSON"]),
         fuzzer("FuzzHTTP", ["HTTP"]),
         fuzzer("FuzzRequest", ["ParseREST", "ParseCore", "HTTP", "JSON"]),
+        fuzzer("FuzzWhere", ["ParseCore", "ParseWire", "JSON"]),
     ]
 )

@@ -7,16 +7,20 @@ import socket
 class Client:
     """One keep-alive connection to the server on loopback."""
 
-    def __init__(self, port, keys):
+    def __init__(self, port, keys, master_key=None):
         """`keys` are the application id and the client key."""
-        self.keys = keys
+        self.headers = headers(keys)
+        if master_key:
+            self.headers["X-Parse-Master-Key"] = master_key
         self.socket = socket.create_connection(("127.0.0.1", port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.rest = b""
 
     def send(self, method, path, token=None, body=None):
         lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1"]
-        lines += [f"{name}: {value}" for name, value in headers(self.keys, token).items()]
+        lines += [f"{name}: {value}" for name, value in self.headers.items()]
+        if token:
+            lines.append(f"X-Parse-Session-Token: {token}")
         data = b""
         if body is not None:
             data = json.dumps(body).encode()
@@ -38,6 +42,13 @@ class Client:
     def ask(self, method, path, token=None, body=None):
         self.send(method, path, token, body)
         return self.receive()
+
+    def expect(self, expected, method, path, body=None):
+        """The JSON of the reply, which has the expected status."""
+        status, reply = self.ask(method, path, body=body)
+        if status != expected:
+            raise RuntimeError(f"{method} {path} answers {status} {reply[:500]!r}")
+        return json.loads(reply)
 
     def close(self):
         self.socket.close()

@@ -57,17 +57,20 @@ class Constant(Process):
 
 
 class Server(Process):
-    """Martlet on a data folder.
+    """Martlet on a data folder, and on a PostgreSQL database if there is a URL of one.
 
-    `keys` is None on a folder that does not exist yet; the server then makes an app and prints its keys.
+    `keys` is None where there is no app yet; the server then makes one and prints its keys.
     """
 
-    def __init__(self, binary, folder, keys=None):
+    def __init__(self, binary, folder, keys=None, database=None):
         self.port = free_port()
         self.folder = folder
         self.keys = keys
+        self.master_key = None
         self.started = time.perf_counter()
         command = [binary, "serve", "--data", folder, "--port", str(self.port), "--log-level", "warning"]
+        if database:
+            command += ["--database", database]
         # A load that ends in the middle of requests fills the log; it is worth reading only after a failure.
         self.log = folder.rstrip("/") + ".log"
         with open(self.log, "a") as log:
@@ -81,11 +84,16 @@ class Server(Process):
             printed.append(line)
         if keys is None:
             text = "".join(printed)
-            self.keys = tuple(
-                re.search(rf"^  {name} +(\S+)$", text, re.M).group(1) for name in ("Application id", "Client key"))
+            *self.keys, self.master_key = (
+                re.search(rf"^  {name} +(\S+)$", text, re.M).group(1)
+                for name in ("Application id", "Client key", "Master key"))
 
     def client(self):
         return Client(self.port, self.keys)
+
+    def master(self):
+        """A client for which no permission counts. The key is known to the server that made the app alone."""
+        return Client(self.port, self.keys, self.master_key)
 
     def database(self):
         return only_database(self.folder)

@@ -196,6 +196,7 @@ package final class MartletServer: Sendable {
                         [("app", .string(app.id)), ("count", .number(Double(count)))]
                     )
                 }
+                try await SweepRequests().run(in: app)
             } catch {
                 logger.error("sweep failed", [("error", .string(String(describing: error)))])
             }

@@ -12,6 +12,8 @@ package struct RESTRequest: Sendable {
     package var body: JSONObject
     /// What stands before the routes in the address: empty, `/parse` or `/1`.
     package var mount: String
+    /// Whether the master key that came with it is hard to guess; only for endpoints that ask, and for that key.
+    package var masterKeyIsStrong: Bool?
 
     /// The parameters of a read, from the address and the body.
     ///
@@ -96,6 +98,8 @@ package struct Endpoint: Sendable {
         package static let readsLegacyToken = Traits(rawValue: 4)
         /// Only reads, and never a password.
         package static let isPlainRead = Traits(rawValue: 8)
+        /// It is told whether the master key is hard to guess, which nobody can see from what is stored.
+        package static let judgesMasterKey = Traits(rawValue: 16)
     }
 
     package let traits: Traits

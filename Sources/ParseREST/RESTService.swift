@@ -121,7 +121,7 @@ package final class RESTService: HTTPHandler {
                 lane: traits.contains(.isPlainRead) ? nil : HashingLane(),
                 baseURL: { [mount = decoded.mount] in Self.base(request, app, mount) }
             )
-            let rest = RESTRequest(
+            var rest = RESTRequest(
                 context: context,
                 parameters: match?.parameters ?? PathParameters([]),
                 query: decoded.query,
@@ -133,7 +133,12 @@ package final class RESTService: HTTPHandler {
                 return response(reply, request, app, decoded.mount, cors)
             }
             guard let match else { return Self.notFound(request, policy.lines(for: request.headers)) }
-            return response(try await match.endpoint.run(rest), request, app, decoded.mount, cors)
+            if traits.contains(.judgesMasterKey), case .master = principal {
+                rest.masterKeyIsStrong = keys.keys.masterKey.map(MasterKeyStrength.isStrong)
+            }
+            let claim = Idempotency.claim(request, decoded, context)
+            let reply = try await match.endpoint.run(rest, once: claim)
+            return response(reply, request, app, decoded.mount, cors)
         } catch {
             return failure(error, cors, request)
         }

@@ -11,5 +11,6 @@ package enum ParseHeader {
     package static let maintenanceKey = "X-Parse-Maintenance-Key"
     package static let sessionToken = "X-Parse-Session-Token"
     package static let installationID = "X-Parse-Installation-Id"
+    package static let requestID = "X-Parse-Request-Id"
     package static let cloudContext = "X-Parse-Cloud-Context"
 }

@@ -12,6 +12,7 @@ struct ReplayTests {
     /// How many lines there are of each configuration that is replayed.
     private static let replayed = [
         "base": 175, "readonly": 6, "fakeauth": 6, "no-anonymous": 1, "session2s": 4,
+        "idempotency": 2,
     ]
 
     @Test(arguments: ["/parse", "/1", ""])
@@ -30,6 +31,13 @@ struct ReplayTests {
     @Test func `a server without anonymous users answers as recorded`() async throws {
         let server = try await TestServer.start(options: ["enableAnonymousUsers": false])
         try await replay("no-anonymous", ports: server.ports)
+        await server.process.stop()
+    }
+
+    @Test func `requests with an id answer as recorded`() async throws {
+        let options: JSONObject = ["idempotencyOptions": ["paths": ["users"], "ttl": 300]]
+        let server = try await TestServer.start(options: options)
+        try await replay("idempotency", ports: server.ports)
         await server.process.stop()
     }
 
@@ -82,7 +90,7 @@ struct ReplayTests {
 
     private static let objectsFile = "objects.jsonl"
 
-    @Test(arguments: ["/parse", ""])
+    @Test(arguments: ["/parse", "/1"])
     func `objects, queries, schemas and files answer as recorded`(mount: String) async throws {
         let server = try await TestServer.start()
         try await replay("base", of: Self.objectsFile, lines: 209, ports: server.ports, mount: mount)

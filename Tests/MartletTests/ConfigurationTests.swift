@@ -79,6 +79,31 @@ import Testing
                 "{\"allowedFileUrlDomains\":[\"*\"]}",
             ]
         ), ("preserveFileName", ["true"], ["1", "\"yes\""]),
+        (
+            "schema", ["{}", "{\"lockSchemas\":true}"],
+            ["true", "{\"lockSchemas\":1}", "{\"definitions\":[]}"]
+        ),
+        (
+            "security", ["{}", "{\"enableCheck\":false}"],
+            ["true", "{\"enableCheck\":\"yes\"}", "{\"enableCheckLog\":true}"]
+        ),
+        (
+            "idempotencyOptions",
+            ["{}", "{\"paths\":[\"users\"],\"ttl\":1}", "{\"paths\":\".*\"}"],
+            [
+                "[]", "{\"paths\":[1]}", "{\"paths\":[\"((\"]}", "{\"paths\":[],\"ttl\":0}", "{\"other\":1}",
+                "{\"ttl\":\"5\"}",
+            ]
+        ),
+        (
+            "installation",
+            [
+                "{}", "{\"duplicateDeviceTokenAction\":\"update\"}",
+                "{\"duplicateDeviceTokenMergePriority\":\"installationId\"}",
+                "{\"duplicateDeviceTokenActionEnforceAuth\":true}",
+            ],
+            ["[]", "{\"duplicateDeviceTokenAction\":\"drop\"}", "{\"other\":1}"]
+        ),
         ("publicServerURL", ["\"http://a/b\""], ["\"a\"", "\"ftp://a\"", "\"http://a\\r\\n\""]),
         ("serverURL", ["\"https://a\""], ["5"]),
         ("mountPath", ["\"/\"", "\"/parse\"", "\"/1\""], ["\"/api\"", "5"]),

@@ -6,6 +6,8 @@ import ParseCore
 /// A storage that lets a test act between a read and what follows from it.
 final class HookStorage: AppStorage {
     let afterUsersLookUp = Locked<(@Sendable () async throws -> Void)?>(nil)
+    /// Runs before each write, and may refuse it.
+    let beforeWrite = Locked<(@Sendable (WritePlan) async throws(StorageError) -> Void)?>(nil)
     private let storage: any AppStorage
 
     init(_ storage: any AppStorage) {
@@ -17,7 +19,8 @@ final class HookStorage: AppStorage {
     }
 
     func write(_ plan: WritePlan) async throws(StorageError) -> WriteOutcome {
-        try await storage.write(plan)
+        if let hook = beforeWrite.withLock({ $0 }) { try await hook(plan) }
+        return try await storage.write(plan)
     }
 
     func find(_ query: RowQuery) async throws(StorageError) -> [StoredRow] {

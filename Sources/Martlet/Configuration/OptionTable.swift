@@ -208,6 +208,38 @@ struct OptionDefinition: Sendable {
             .app { $0.protectedFields = try $1.protectedFields(over: $0.protectedFields) }
         ),
         .init(
+            "schema",
+            prefixed("SCHEMA"),
+            .json,
+            .app {
+                $0.lockSchemas = try $1.flag("lockSchemas", otherwise: $0.lockSchemas)
+            }
+        ),
+        .init(
+            "security",
+            prefixed("SECURITY"),
+            .json,
+            .app {
+                $0.enableSecurityCheck = try $1.flag("enableCheck", otherwise: $0.enableSecurityCheck)
+            }
+        ),
+        .init(
+            "idempotencyOptions",
+            prefixed("EXPERIMENTAL_IDEMPOTENCY_OPTIONS"),
+            .json,
+            .app {
+                $0.idempotency = try $1.idempotency()
+            }
+        ),
+        .init(
+            "installation",
+            prefixed("INSTALLATION"),
+            .json,
+            .app {
+                try $1.readInstallation(&$0.installation)
+            }
+        ),
+        .init(
             "publicServerURL",
             "PARSE_PUBLIC_SERVER_URL",
             .text,
@@ -296,14 +328,13 @@ struct OptionDefinition: Sendable {
         ("enableExpressErrorHandler", "ENABLE_EXPRESS_ERROR_HANDLER"),
         ("enableSanitizedErrorResponse", "ENABLE_SANITIZED_ERROR_RESPONSE"),
         ("filesAdapter", "FILES_ADAPTER"), ("graphQLPath", "GRAPHQL_PATH"),
-        ("idempotencyOptions", "EXPERIMENTAL_IDEMPOTENCY_OPTIONS"), ("liveQuery", "LIVE_QUERY"),
+        ("liveQuery", "LIVE_QUERY"),
         ("mountGraphQL", "MOUNT_GRAPHQL"), ("objectIdSize", "OBJECT_ID_SIZE"),
         ("pages", "PAGES"), ("passwordPolicy", "PASSWORD_POLICY"),
         ("preventLoginWithUnverifiedEmail", "PREVENT_LOGIN_WITH_UNVERIFIED_EMAIL"),
         ("preventSignupWithUnverifiedEmail", "PREVENT_SIGNUP_WITH_UNVERIFIED_EMAIL"),
         ("push", "PUSH"), ("rateLimit", "RATE_LIMIT"),
         ("readOnlyMasterKeyIps", "READ_ONLY_MASTER_KEY_IPS"), ("scheduledPush", "SCHEDULED_PUSH"),
-        ("schema", "SCHEMA"), ("security", "SECURITY"),
         ("sendUserEmailVerification", "SEND_USER_EMAIL_VERIFICATION"),
         ("startLiveQueryServer", "START_LIVE_QUERY_SERVER"),
         ("userSensitiveFields", "USER_SENSITIVE_FIELDS"), ("verifyUserEmails", "VERIFY_USER_EMAILS"),
@@ -389,6 +420,60 @@ extension OptionValue {
             throw error("a list of regular expressions; \"\(wrong)\" is none")
         }
         return texts
+    }
+
+    /// The one member of an object option that is built.
+    fileprivate func flag(_ member: String, otherwise present: Bool) throws(ConfigurationError) -> Bool {
+        guard let object = json.objectValue else { throw error("an object") }
+        for key in object.keys where key != member {
+            throw ConfigurationError("The option \"\(name).\(key)\" is known but not built yet.")
+        }
+        guard let json = object[member] else { return present }
+        return try OptionValue(name: "\(name).\(member)", json: json).bool()
+    }
+
+    fileprivate func readInstallation(_ options: inout InstallationOptions) throws(ConfigurationError) {
+        guard let object = json.objectValue else { throw error("an object") }
+        for member in object {
+            let value = OptionValue(name: "\(name).\(member.key)", json: member.value)
+            switch member.key {
+            case "duplicateDeviceTokenAction": options.duplicateDeviceTokenAction = try value.choice()
+            case "duplicateDeviceTokenMergePriority":
+                options.duplicateDeviceTokenMergePriority = try value.choice()
+            case "duplicateDeviceTokenActionEnforceAuth":
+                options.duplicateDeviceTokenActionEnforceAuth = try value.bool()
+            default: throw ConfigurationError("Unknown option \"\(value.name)\".")
+            }
+        }
+    }
+
+    /// One of a few words.
+    private func choice<Choice: RawRepresentable<String> & CaseIterable>() throws(ConfigurationError)
+        -> Choice
+    {
+        guard let choice = json.stringValue.flatMap(Choice.init(rawValue:)) else {
+            throw error(Choice.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or "))
+        }
+        return choice
+    }
+
+    fileprivate func idempotency() throws(ConfigurationError) -> IdempotencyOptions? {
+        guard let object = json.objectValue, Set(object.keys).isSubset(of: ["paths", "ttl"]) else {
+            throw error("an object with the keys \"paths\" and \"ttl\"")
+        }
+        let paths = try object["paths"].map { (json) throws(ConfigurationError) in
+            try OptionValue(name: "\(name).paths", json: json).strings()
+        }
+        for path in paths ?? [] where !IdempotencyOptions.isUsable(path) {
+            throw ConfigurationError(
+                "The option \"\(name).paths\" must be a list of regular expressions; \"\(path)\" is none."
+            )
+        }
+        let ttl = try object["ttl"].map { (json) throws(ConfigurationError) in
+            try OptionValue(name: "\(name).ttl", json: json).number(in: 1...31_536_000)
+        }
+        guard let paths, !paths.isEmpty else { return nil }
+        return IdempotencyOptions(paths: paths, ttl: ttl ?? IdempotencyOptions.standardTTL)
     }
 
     fileprivate func batchRequestLimit(otherwise present: Int?) throws(ConfigurationError) -> Int? {

@@ -10,6 +10,7 @@ package final class App: Sendable {
     package let sessions: SessionCache
     package let providers: [String: any AuthProvider]
     package let environment: CoreEnvironment
+    package let schemaGate = SchemaGate()
     /// How many requests use the app at this moment, and whether any has since somebody last asked.
     package let usage = AppUsage()
     /// In a box, so that a request takes one reference and not a copy of every key.

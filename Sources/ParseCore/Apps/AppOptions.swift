@@ -41,6 +41,13 @@ package struct AppOptions: Sendable, Hashable {
 
     /// Fields that groups of callers do not see, by class and group; beside those of the class-level permissions.
     package var protectedFields: [String: [String: [String]]] = [SystemClasses.user: ["*": ["email"]]]
+    /// Whether no request may make or change a class.
+    package var lockSchemas = false
+    /// Which requests are carried out once, however often they come; `nil` for none.
+    package var idempotency: IdempotencyOptions?
+    /// Whether the master key may ask for a report on how safely the app is set up.
+    package var enableSecurityCheck = false
+    package var installation = InstallationOptions()
 
     package init() {}
 }

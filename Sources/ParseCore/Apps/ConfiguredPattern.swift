@@ -15,6 +15,12 @@ package enum ConfiguredPattern {
         return text.firstMatch(of: expression.value) != nil
     }
 
+    /// Whether the text begins with what the pattern matches.
+    static func matchesStart(of text: Substring, _ pattern: String) -> Bool {
+        guard let expression = compiled(pattern) else { return false }
+        return text.prefixMatch(of: expression.value) != nil
+    }
+
     private static func compiled(_ pattern: String) -> Expression? {
         expressions.withLock { known in
             if let expression = known[pattern] { return expression }

@@ -33,6 +33,11 @@ package struct IPAllowList: Sendable, Hashable {
         return ranges.contains { $0.contains(address) }
     }
 
+    /// Whether every address of a family is in the list.
+    package var containsEverybody: Bool {
+        ranges.contains { $0.prefixLength == 0 }
+    }
+
     package struct InvalidEntry: Error {
         package let text: String
     }

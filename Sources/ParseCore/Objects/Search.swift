@@ -68,19 +68,23 @@ struct Search {
 }
 
 /// Checks what the caller may ask of the class of a subquery, and decodes it.
-private struct Subqueries: SubqueryResolver {
+package struct Subqueries: SubqueryResolver {
     private let context: RequestContext
     private let depth: Int
 
     /// How deep subqueries may stand in each other.
     private static let depthLimit = 8
 
-    init(in context: RequestContext, depth: Int = 1) {
+    package init(in context: RequestContext) {
+        self.init(in: context, depth: 1)
+    }
+
+    private init(in context: RequestContext, depth: Int) {
         self.context = context
         self.depth = depth
     }
 
-    func subquery(for request: SubqueryRequest) async throws -> Subquery {
+    package func subquery(for request: SubqueryRequest) async throws -> Subquery {
         guard depth <= Self.depthLimit else {
             throw ParseError(
                 .invalidQuery,

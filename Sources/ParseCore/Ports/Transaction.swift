@@ -90,18 +90,21 @@ extension App {
         // The app was deleted, or the server is about to end, while the request was on its way.
         case .overloaded, .closed: ParseError.overloaded
         case .unavailable: ParseError.databaseUnavailable
-        case .unknownClass(let name): ParseError(.invalidClassName, "Class \(name) does not exist.")
-        case .classNotEmpty(let name, let count):
-            ParseError(
-                .schemaOperation,
-                "Class \(name) is not empty, contains \(count) objects, cannot drop schema."
-            )
+        case .unknownClass(let name): ParseError.unknownClass(name)
+        case .classNotEmpty(let name, let count): ParseError.classNotEmpty(name, count: count)
         case .noMatch, .failed, .outcomeUnknown: error
         }
     }
 }
 
 extension ParseError {
+    static func classNotEmpty(_ name: String, count: Int) -> ParseError {
+        ParseError(
+            .schemaOperation,
+            "Class \(name) is not empty, contains \(count) objects, cannot drop schema."
+        )
+    }
+
     /// The database cannot be reached at the moment.
     package static var databaseUnavailable: ParseError {
         var error = ParseError(.internalServerError, "The database cannot be reached. Try again shortly.")

@@ -93,6 +93,7 @@ package struct FindOptions: Sendable {
     ///   - access: Whose rights the search has.
     ///   - now: What relative times count from.
     ///   - subqueries: Is asked for each subquery of the `where`.
+    /// - Returns: The query, with limit, skip and order.
     /// - Throws: ``ParseError`` of ``WhereDecoder/meaning(of:)``, and what `subqueries` throws.
     package func query(
         of className: String,
@@ -145,7 +146,7 @@ package struct FindOptions: Sendable {
         return name
     }
 
-    private static func filter(_ json: JSONValue?) throws(ParseError) -> JSONObject {
+    static func filter(_ json: JSONValue?) throws(ParseError) -> JSONObject {
         switch json {
         case nil, .null, "": return [:]
         case .object(let object): return object

@@ -10,7 +10,9 @@ package struct RowQuery: Sendable, Hashable {
     /// At most so many rows.
     package var limit: Int
     package var skip: Int
-    /// The fields that are wanted; `nil` for all. A database may read more.
+    /// The fields that are wanted; `nil` for all.
+    ///
+    /// A database may read more.
     package var fields: Set<String>?
 
     package init(

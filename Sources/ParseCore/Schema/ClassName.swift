@@ -7,6 +7,11 @@ package enum ClassName {
         FieldName.isValid(name) || SystemClasses.isSystem(name) || isJoin(name)
     }
 
+    /// Whether a class of that name can be made or pointed to by name.
+    package static func isNameable(_ name: String) -> Bool {
+        name.utf8.count <= FieldName.byteLimit && (FieldName.isValid(name) || SystemClasses.isSystem(name))
+    }
+
     /// Whether it names the links of a relation: `_Join:`, the field, `:`, the class.
     package static func isJoin(_ name: String) -> Bool {
         guard name.hasPrefix(joinPrefix) else { return false }

@@ -1,5 +1,8 @@
 /// The rules of field names (Parse REST guide, "Objects").
 package enum FieldName {
+    /// The longest name that a field or class is given, in bytes.
+    package static let byteLimit = 255
+
     /// Letters, digits and `_`, a letter first; neither `length` nor `className`.
     package static func isValid(_ name: String) -> Bool {
         guard name != "length", name != "className", let first = name.utf8.first, isLetter(first) else {

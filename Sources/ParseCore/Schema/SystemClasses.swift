@@ -18,6 +18,11 @@ package enum SystemClasses {
         systemFields[className]
     }
 
+    /// Whether Parse gives the class that field, so that clients can neither define nor drop it.
+    package static func isDefault(_ field: String, of className: String) -> Bool {
+        commonFields.contains { $0.0 == field } || (systemFields[className] ?? []).contains { $0.0 == field }
+    }
+
     /// Classes that an app has from the start; the other system classes are made when they are first used.
     package static let initial = [user, session, role]
 

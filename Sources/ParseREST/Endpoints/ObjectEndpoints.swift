@@ -48,6 +48,15 @@ extension Endpoint {
     }
 }
 
+extension Endpoint {
+    /// Sums and groups, for the master key (Parse REST guide, "Aggregate Queries").
+    static let aggregate = Endpoint(.isPlainRead) { request in
+        let command = Aggregate(className: request.className, parameters: request.readParameters)
+        let subqueries = Subqueries(in: request.context)
+        return RESTReply(try await command.run(in: request.context, subqueries: subqueries))
+    }
+}
+
 extension RESTRequest {
     /// The parameters of a find.
     var findOptions: FindOptions {

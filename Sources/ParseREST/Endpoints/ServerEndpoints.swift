@@ -1,3 +1,4 @@
+import HTTP
 import JSON
 import ParseCore
 
@@ -5,7 +6,16 @@ extension Endpoint {
     /// What the server can do, for dashboards and SDKs.
     static let serverInfo = Endpoint { request in
         try request.context.requireMaster()
-        return RESTReply(ServerInfo.reply)
+        return RESTReply(ServerInfo.reply(request.context.app.options))
+    }
+
+    static let recordEvent = Endpoint { request in
+        RESTReply(try RecordEvent(name: request.parameters["name"] ?? "", body: request.body).run())
+    }
+
+    static let securityReport = Endpoint(.judgesMasterKey) { request in
+        let report = SecurityReport(masterKeyIsStrong: request.masterKeyIsStrong)
+        return RESTReply(try report.run(in: request.context))
     }
 }
 
@@ -15,25 +25,30 @@ private enum ServerInfo {
     private static let parseServerVersion = "9.10.0"
 
     private static let none = ["create": false, "read": false, "update": false, "delete": false] as JSONValue
+    private static let all = ["create": true, "read": true, "update": true, "delete": true] as JSONValue
 
-    static let reply: JSONObject = [
-        "features": [
-            "globalConfig": none,
-            "hooks": none,
-            "cloudCode": ["jobs": false],
-            "logs": ["level": false, "size": false, "order": false, "until": false, "from": false],
-            "push": [
-                "immediatePush": false, "scheduledPush": false, "storedPushData": false,
-                "pushAudiences": false,
-                "localization": false,
+    static func reply(_ options: AppOptions) -> JSONObject {
+        [
+            "features": [
+                "globalConfig": all,
+                "hooks": none,
+                "cloudCode": ["jobs": false],
+                "logs": ["level": false, "size": false, "order": false, "until": false, "from": false],
+                "push": [
+                    "immediatePush": false, "scheduledPush": false, "storedPushData": false,
+                    "pushAudiences": false,
+                    "localization": false,
+                ],
+                "schemas": schemas,
+                "settings": ["securityCheck": .bool(options.enableSecurityCheck)],
             ],
-            "schemas": [
-                "addField": false, "removeField": false, "addClass": false, "removeClass": false,
-                "clearAllDataFromClass": false, "exportClass": false, "editClassLevelPermissions": false,
-                "editPointerPermissions": false,
-            ],
-            "settings": ["securityCheck": false],
-        ],
-        "parseServerVersion": .string(parseServerVersion),
+            "parseServerVersion": .string(parseServerVersion),
+        ]
+    }
+
+    private static let schemas: JSONValue = [
+        "addField": true, "removeField": true, "addClass": true, "removeClass": true,
+        "clearAllDataFromClass": true, "exportClass": false, "editClassLevelPermissions": true,
+        "editPointerPermissions": true,
     ]
 }

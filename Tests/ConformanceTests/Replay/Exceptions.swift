@@ -60,7 +60,7 @@ struct ReplayException: Sendable {
 
     private static let serverInfo: JSONValue = [
         "features": [
-            "globalConfig": none,
+            "globalConfig": ["create": true, "read": true, "update": true, "delete": true],
             "hooks": none,
             "cloudCode": ["jobs": false],
             "logs": ["level": false, "size": false, "order": false, "until": false, "from": false],
@@ -70,9 +70,9 @@ struct ReplayException: Sendable {
                 "localization": false,
             ],
             "schemas": [
-                "addField": false, "removeField": false, "addClass": false, "removeClass": false,
-                "clearAllDataFromClass": false, "exportClass": false, "editClassLevelPermissions": false,
-                "editPointerPermissions": false,
+                "addField": true, "removeField": true, "addClass": true, "removeClass": true,
+                "clearAllDataFromClass": true, "exportClass": false, "editClassLevelPermissions": true,
+                "editPointerPermissions": true,
             ],
             "settings": ["securityCheck": false],
         ],
@@ -98,7 +98,6 @@ struct UnbuiltConfiguration: Sendable, CustomTestStringConvertible {
             option: "passwordPolicy",
             value: ["doNotAllowUsername": true]
         ),
-        .init(name: "idempotency", lines: 2, option: "idempotencyOptions", value: ["paths": ["users"]]),
         .init(name: "ratelimit", lines: 6, option: "rateLimit", value: ["requestPath": "/login"]),
         .init(name: "email", lines: 22, option: "verifyUserEmails", value: true),
         .init(name: "verify-email", lines: 3, option: "preventLoginWithUnverifiedEmail", value: true),

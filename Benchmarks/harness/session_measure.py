@@ -1,45 +1,23 @@
-"""What is measured. Each figure is a list of samples, one a round, of which the report takes the median."""
+"""What is measured of users and sessions."""
 
 import os
 import random
 import shutil
-import statistics
 import subprocess
 import time
-from collections import defaultdict
 
 from client import Client
 from load import Load
-from seed import PASSWORD
+from samples import Samples
 from server import Constant, Server
+from session_seed import PASSWORD
 
 ME = "/parse/users/me"
 LOG_IN = "/parse/login"
 TOKEN_WIDTH = 35
 
 
-class Samples:
-    """Samples by name."""
-
-    def __init__(self):
-        self.values = defaultdict(list)
-
-    def add(self, name, value):
-        self.values[name].append(value)
-
-    def median(self, name):
-        return statistics.median(self.values[name])
-
-    def ratio(self, name, other):
-        """The median of the ratios within each round: what was measured one after the other."""
-        pairs = zip(self.values[name], self.values[other], strict=True)
-        return statistics.median(value / against for value, against in pairs)
-
-    def range(self, name):
-        return min(self.values[name]), max(self.values[name])
-
-
-class Bench:
+class SessionBench:
     """One run over data folders of several sizes, smallest first."""
 
     def __init__(self, binary, tools, scratch, folders, seconds, random_seed):

@@ -12,6 +12,7 @@ import string
 import subprocess
 import time
 
+import sqlite_file
 from server import Server, only_database
 
 PASSWORD = "correct horse battery staple"
@@ -52,44 +53,16 @@ def seed(binary, folder, count, random_seed):
 
 
 def _fill(database, token_file, count, source):
-    connection = sqlite3.connect(database, isolation_level=None)
-    # An interrupted seed is thrown away, so nothing here has to survive a crash.
-    connection.execute("PRAGMA journal_mode = OFF")
-    connection.execute("PRAGMA synchronous = OFF")
-    connection.execute("PRAGMA cache_size = -1000000")
-    user_columns, user = _row(connection, "_User")
-    session_columns, session = _row(connection, "_Session")
-    user = dict(zip(user_columns, user))
-    session = dict(zip(session_columns, session))
-    indexes = connection.execute(
-        "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
-        " AND tbl_name IN ('_User', '_Session')").fetchall()
-
-    ids = _ids(source, 2 * count)
-    connection.execute("BEGIN")
-    for name, _ in indexes:
-        connection.execute(f'DROP INDEX "{name}"')
-    user_rows = (_user(user, number, ids[number]) for number in range(count))
-    connection.executemany(_insert("_User", user_columns), user_rows)
-    with open(token_file, "w") as file:
-        session_rows = _sessions(session, user["objectId"], ids, count, source, file)
-        connection.executemany(_insert("_Session", session_columns), session_rows)
-    for _, sql in indexes:
-        connection.execute(sql)
-    connection.execute("COMMIT")
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.close()
+    with sqlite_file.bulk(database, ("_User", "_Session")) as connection:
+        user = sqlite_file.pattern(connection, "_User")
+        session = sqlite_file.pattern(connection, "_Session")
+        ids = _ids(source, 2 * count)
+        user_rows = (_user(user, number, ids[number]) for number in range(count))
+        sqlite_file.insert(connection, "_User", user, user_rows)
+        with open(token_file, "w") as file:
+            session_rows = _sessions(session, user["objectId"], ids, count, source, file)
+            sqlite_file.insert(connection, "_Session", session, session_rows)
     return user["_hashed_password"]
-
-
-def _row(connection, table):
-    cursor = connection.execute(f'SELECT * FROM "{table}"')
-    return [column[0] for column in cursor.description], cursor.fetchone()
-
-
-def _insert(table, columns):
-    names = ", ".join(f'"{column}"' for column in columns)
-    return f'INSERT INTO "{table}" ({names}) VALUES ({", ".join("?" * len(columns))})'
 
 
 def _ids(source, count):
