@@ -10,10 +10,13 @@ extension SchemaWriter {
     private static let columnLimit = 32
 
     /// The order of creation is what lists of the newest ask for.
+    ///
+    /// Descending, since what is equal stays in the order of insertion: read backwards, an ascending index has that the
+    /// wrong way round.
     func createCommonIndexes(_ className: String, _ table: String) throws {
         let quoted = SQLiteIdentifier.quoted(table)
         try connection.execute(
-            "CREATE INDEX \(SQLiteIdentifier.quoted(table + "#createdAt")) ON \(quoted) (\"createdAt\")"
+            "CREATE INDEX \(SQLiteIdentifier.quoted(table + "#createdAt")) ON \(quoted) (\"createdAt\" DESC)"
         )
         switch className {
         case SystemClasses.session:

@@ -209,7 +209,8 @@ import Testing
             try await plan(.equal("p", .pointer(className: "D", objectID: "d"))).contains("USING INDEX C#")
         )
         let newest = SortKey(field: "createdAt", isDescending: true)
-        #expect(try await plan(.everything, [newest]).contains("USING INDEX C#createdAt"))
+        let list = try await plan(.everything, [newest])
+        #expect(list.contains("USING INDEX C#createdAt") && !list.contains("TEMP B-TREE"))
         let refused: [(String, IndexDefinition, String)] = [
             ("byNumber", IndexDefinition(keys: ["n": 1]), "Index byNumber exists, cannot update."),
             ("new", IndexDefinition(keys: ["x": 1]), "Field x does not exist, cannot add index."),
