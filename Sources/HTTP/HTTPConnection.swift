@@ -294,7 +294,7 @@ final class HTTPConnection: @unchecked Sendable, TCPConnectionDelegate {
         phase = .head
         if tcp.queuedBytes > 0 { watchWrites() } else { setDeadline(deadlines.keepAlive) }
         guard !pending.isEmpty else {
-            if hasPeerEnded { linger() }
+            if hasPeerEnded || state.isClosing { linger() }
             return resumeReading()
         }
         let input = pending

@@ -117,7 +117,10 @@ final class RawClient: @unchecked Sendable {
         let count = recv(descriptor, &part, part.count, 0)
         guard count >= 0 else {
             let code = errno
-            throw Failure(text: "recv: \(code), after \(text(buffer))", isReset: code == ECONNRESET)
+            throw Failure(
+                text: "recv: \(code), after \(text(Array(buffer.prefix(300))))",
+                isReset: code == ECONNRESET
+            )
         }
         buffer += part[..<count]
         return count > 0
@@ -141,7 +144,9 @@ final class RawClient: @unchecked Sendable {
                 buffer.removeFirst(total)
                 return (head, body)
             }
-            guard try receive() else { throw Failure(text: "closed after \(text(buffer))") }
+            guard try receive() else {
+                throw Failure(text: "closed after \(text(Array(buffer.prefix(300))))")
+            }
         }
     }
 

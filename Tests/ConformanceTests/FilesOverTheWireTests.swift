@@ -10,7 +10,7 @@ import Testing
 
 /// Files, against a server of its own.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct FileTests {
+struct FilesOverTheWireTests {
     private static let size = 15_000_000
     private static let master = [("X-Parse-Master-Key", "master")]
 
