@@ -139,6 +139,7 @@ struct AppCommand {
             guard readLine() == id else { throw ConfigurationError("Nothing was deleted.") }
         }
         _ = try await store.deleteApp(id: id)
+        if databaseURL != nil { try folder.removeFiles(ofApp: id) }
         Output.write("Deleted \(id).\n")
     }
 

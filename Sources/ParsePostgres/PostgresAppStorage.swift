@@ -70,8 +70,22 @@ package final class PostgresAppStorage: AppStorage {
     }
 
     package func write(_ plan: WritePlan) async throws(StorageError) -> WriteOutcome {
-        try await withSchema { schema in try await self.write(plan, schema) }
+        var attempt = 1
+        while true {
+            do {
+                return try await withSchema { schema in try await self.write(plan, schema) }
+            } catch {
+                // What it replaces was not there when it looked, and then somebody else replaced it first.
+                guard case .duplicate = error, plan.replacesRows, attempt < Self.replaceLimit else {
+                    throw error
+                }
+                attempt += 1
+            }
+        }
     }
+
+    /// Of so many that replace the same row at once, the last must get through.
+    private static let replaceLimit = 50
 
     private func write(_ plan: WritePlan, _ published: StoredSchema) async throws -> WriteOutcome {
         let searches = try await searchResults(for: plan.steps, published)
@@ -236,5 +250,20 @@ package final class PostgresAppStorage: AppStorage {
             return state.handler
         }
         handler?(.everything)
+    }
+}
+
+extension WritePlan {
+    /// Whether it deletes rows of a class and then makes one.
+    fileprivate var replacesRows: Bool {
+        var deleted: Set<String> = []
+        for step in steps {
+            switch step {
+            case .delete(let deletion): deleted.insert(deletion.className)
+            case .insert(let className, _): if deleted.contains(className) { return true }
+            default: break
+            }
+        }
+        return false
     }
 }

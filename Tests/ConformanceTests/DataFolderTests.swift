@@ -21,7 +21,7 @@ struct DataFolderTests {
         )
         #expect(try await server.api.call("GET", "/health").status == 200)
         await server.process.kill()
-        let next = try await TestServer.start(folder: server.folder)
+        let next = try await server.startAgain()
         await next.process.stop()
     }
 

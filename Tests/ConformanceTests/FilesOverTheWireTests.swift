@@ -227,7 +227,7 @@ struct FilesOverTheWireTests {
         #expect(holds { files(server).count == 2 })
         await server.process.kill()
         #expect(files(server).count == 2)
-        let next = try await TestServer.start(folder: server.folder)
+        let next = try await server.startAgain()
         #expect(files(next).count == 1)
         #expect(try await next.connect().client.send("GET", Self.path(kept)).body == [1, 2, 3])
         await next.process.stop()
@@ -266,7 +266,13 @@ struct FilesOverTheWireTests {
             arguments: pinnedApp,
             wrapper: ["bash", "-c", "trap '' XFSZ; ulimit -f 4096; exec \"$@\"", "_"]
         )
-        let server = TestServer(folder: folder, process: process, more: [], api: API(port: process.port))
+        let server = TestServer(
+            folder: folder,
+            process: process,
+            more: [],
+            api: API(port: process.port),
+            database: []
+        )
         let large = try await server.api.send(
             "POST",
             "/files/a.bin",

@@ -249,7 +249,7 @@ struct LoadTests {
         let names = acknowledged.withLock { $0 }
         #expect(names.count >= 100)
 
-        let next = try await TestServer.start(folder: server.folder)
+        let next = try await server.startAgain()
         let rows =
             try await next.api.call("GET", "/users?limit=10000", asMaster: true)["results"]?.arrayValue ?? []
         let stored = rows.compactMap { $0["username"]?.stringValue }

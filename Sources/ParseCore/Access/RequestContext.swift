@@ -1,4 +1,5 @@
 package import Cryptography
+package import ParseWire
 
 /// Everything a command knows about the request it serves.
 ///
@@ -16,6 +17,8 @@ package struct RequestContext: Sendable {
     private let makeBaseURL: (@Sendable () -> String)?
     /// Set where the request is a part of a batch that is one transaction.
     package var jointCommit: JointCommitPart?
+    /// The moment that all parts of a batch take for the present one.
+    package var moment: Timestamp?
 
     package init(
         app: App,
@@ -38,6 +41,11 @@ package struct RequestContext: Sendable {
     /// `nil` for what did not come by HTTP. Made anew each time it is asked for.
     package var baseURL: String? {
         makeBaseURL?()
+    }
+
+    /// The date of what the request makes or changes.
+    package var now: Timestamp {
+        moment ?? app.now
     }
 
     package var lane: HashingLane {

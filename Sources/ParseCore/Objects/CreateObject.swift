@@ -20,7 +20,7 @@ package struct CreateObject: Sendable {
         try access.requireReachable(for: .create)
         let customID = try ObjectID.custom(body, of: className, in: app)
         let draft = try ObjectDraft(creating: body, access, in: context)
-        let now = app.now
+        let now = context.now
         let row = try draft.dated(
             StoredRow(
                 objectID: customID ?? app.environment.newObjectID(),

@@ -22,7 +22,7 @@ package struct UpdateObject: Sendable {
         try ObjectID.checkUnchanged(body, objectID)
         let fields = try fields(access, in: context)
         guard app.storage.schema[className] != nil else { throw ParseError.objectNotFound }
-        let now = app.now
+        let now = context.now
         var transaction = Transaction(schemaChanges: fields.schemaChanges)
         transaction.requireSession(of: context.principal)
         let position = transaction.add(
@@ -33,7 +33,8 @@ package struct UpdateObject: Sendable {
                     access: context.principal.access,
                     changes: fields.changes,
                     acl: fields.acl,
-                    updatedAt: now
+                    updatedAt: now,
+                    returnsRow: fields.changes.contains { $0.change.resultIsReturned }
                 )
             ),
             orThrow: .objectNotFound

@@ -19,6 +19,8 @@ struct Batch: Sendable {
     let service: RESTService
 
     func run(_ request: RESTRequest) async throws -> RESTReply {
+        var request = request
+        request.context.moment = request.context.app.now
         let parts = try parts(of: request)
         let isTransaction = request.body["transaction"]?.isTruthy == true
         let replies =

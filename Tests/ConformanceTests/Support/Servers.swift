@@ -27,13 +27,16 @@ struct TestServer: Sendable {
     /// The others on the same database.
     let more: [ServerProcess]
     let api: API
+    /// Flags that name the database.
+    let database: [String]
 
     var port: Int { process.port }
 
     static func start(
         options: JSONObject? = nil,
         arguments: [String] = [],
-        folder: TemporaryFolder? = nil
+        folder: TemporaryFolder? = nil,
+        database: [String]? = nil
     ) async throws -> TestServer {
         let folder = try folder ?? TemporaryFolder()
         var arguments = pinnedApp + arguments
@@ -43,7 +46,8 @@ struct TestServer: Sendable {
             arguments += ["--config", path]
         }
         let backend = Backend.current
-        arguments += try await backend.makeArguments()
+        let database = if let database { database } else { try await backend.makeArguments() }
+        arguments += database
         var processes: [ServerProcess] = []
         for _ in 0..<backend.serverCount {
             processes.append(
@@ -54,8 +58,14 @@ struct TestServer: Sendable {
             folder: folder,
             process: processes[0],
             more: Array(processes.dropFirst()),
-            api: API(ports: processes.map(\.port))
+            api: API(ports: processes.map(\.port)),
+            database: database
         )
+    }
+
+    /// Starts again on the same data, when this one has ended.
+    func startAgain() async throws -> TestServer {
+        try await TestServer.start(folder: folder, database: database)
     }
 
     var ports: [Int] {
