@@ -29,6 +29,7 @@ package struct AppExport: Sendable {
     /// - Parameters:
     ///   - write: Takes some whole lines.
     ///   - progress: Is told after each page how many objects are written.
+    /// - Throws: What `write` throws, and the database.
     package func run(
         write: ([UInt8]) async throws -> Void,
         progress: (Int) -> Void = { _ in }

@@ -64,6 +64,7 @@ package struct ClassAccess: Sendable {
     /// - Parameters:
     ///   - operation: What is asked for.
     ///   - isUpdate: Whether a new field comes with an update; pointers allow that, and no create.
+    /// - Returns: A condition that rows must meet beside whatever is asked for.
     /// - Throws: ``ParseError``: 101 for a caller who would have to log in, 119 that names operation and class
     ///   for any other who may not.
     package func filter(
