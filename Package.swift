@@ -102,7 +102,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "MartletCLI",
-            dependencies: ["Martlet", "EventLoop", "JSON", "Logging", "Locking", "ParseCore", "ParseWire"],
+            dependencies: [
+                "Martlet", "EventLoop", "JSON", "Logging", "Locking", "ParseCore", "ParseWire", "FileStorage",
+            ],
             swiftSettings: settings
         ),
         .target(

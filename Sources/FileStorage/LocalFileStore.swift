@@ -13,7 +13,7 @@ package import ParseCore
 /// A file lies at `<app>/<shard>/<name>`, and what was said about it beside it, at `<name>+about`. Both are
 /// written in an ``IncomingFolder`` and then moved, first what was said, then the file: a file that can be seen is
 /// whole. Names on disk are those of ``StoredName``, which never have a `+`. Several processes may share the
-/// folder.
+/// folder. What was said about a file whose name is too long for the disk says the name, too.
 package final class LocalFileStore: FileStore {
     private static let aboutSuffix = "+about"
     /// More than that is never written.
@@ -53,7 +53,7 @@ package final class LocalFileStore: FileStore {
             let place = Place(name, appID, root)
             try await work.run { [self] in
                 try temporary.finish()
-                try put(temporary, file.attributes, at: place)
+                try put(temporary, named: name, file.attributes, at: place)
             }
         } catch {
             await work.tidy { temporary.discard() }
@@ -85,16 +85,37 @@ package final class LocalFileStore: FileStore {
 
     package func attributes(of name: String, ofApp appID: String) async throws -> FileAttributes? {
         let place = Place(name, appID, root)
-        return try await work.run { [work] in
-            guard access(place.file, F_OK) == 0, let about = try LocalFile(place.about, work: work),
-                about.size <= Self.aboutBytes
-            else { return nil }
-            let json = try JSONValue.parse(try about.readNow())
-            return FileAttributes(
+        return try await work.run { [self] in
+            guard access(place.file, F_OK) == 0, let json = try about(place.file) else { return nil }
+            let attributes = FileAttributes(
                 metadata: json["metadata"]?.objectValue ?? JSONObject(),
                 tags: json["tags"]?.objectValue ?? JSONObject()
             )
+            return attributes.isEmpty ? nil : attributes
         }
+    }
+
+    /// What was said about the file of that path, with its name if it is a long one.
+    func about(_ path: String) throws -> JSONValue? {
+        guard let file = try LocalFile(path + Self.aboutSuffix, work: work), file.size <= Self.aboutBytes
+        else {
+            return nil
+        }
+        return try JSONValue.parse(try file.readNow())
+    }
+
+    func appFolder(_ appID: String) -> String {
+        "\(root)/\(StoredName.encode(appID))"
+    }
+
+    /// Runs what waits for the disk.
+    func onDisk<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await work.run(body)
+    }
+
+    /// Whether there are files of an app; blocks.
+    package static func hasFiles(ofApp appID: String, root: String) -> Bool {
+        access("\(root)/\(StoredName.encode(appID))", F_OK) == 0
     }
 
     /// Deletes all files of an app.
@@ -120,14 +141,20 @@ package final class LocalFileStore: FileStore {
         return value
     }
 
-    private func put(_ temporary: TemporaryFile, _ attributes: FileAttributes, at place: Place) throws {
+    private func put(
+        _ temporary: TemporaryFile,
+        named name: String,
+        _ attributes: FileAttributes,
+        at place: Place
+    ) throws {
         var about: TemporaryFile?
-        if !attributes.isEmpty {
-            let json: JSONValue = [
+        if !attributes.isEmpty || !StoredName.isWhole(place.storedName) {
+            var json: JSONObject = [
                 "metadata": .object(attributes.metadata), "tags": .object(attributes.tags),
             ]
+            if !StoredName.isWhole(place.storedName) { json.append("name", .string(name)) }
             let file = try TemporaryFile(in: incoming.path)
-            try file.append(json.serialized())
+            try file.append(JSONValue.object(json).serialized())
             try file.finish()
             about = file
         }
@@ -144,13 +171,14 @@ package final class LocalFileStore: FileStore {
     private struct Place: Sendable {
         let appFolder: String
         let folder: String
-        let file: String
+        let storedName: String
+        var file: String { folder + "/" + storedName }
         var about: String { file + LocalFileStore.aboutSuffix }
 
         init(_ name: String, _ appID: String, _ root: String) {
             appFolder = "\(root)/\(StoredName.encode(appID))"
             folder = "\(appFolder)/\(StoredName.shard(name))"
-            file = "\(folder)/\(StoredName.encode(name))"
+            storedName = StoredName.encode(name)
         }
     }
 }

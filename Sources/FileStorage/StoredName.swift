@@ -26,6 +26,31 @@ enum StoredName {
         return String(decoding: bytes.prefix(keptOfLongName), as: UTF8.self) + "~" + hash(name)
     }
 
+    /// The name that is written so; `nil` for one that was too long, and for what is never written.
+    static func decode(_ stored: String) -> String? {
+        if stored == "_" { return "" }
+        var bytes: [UInt8] = []
+        var rest = Array(stored.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "_") else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            else { return nil }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        let name = String(decoding: bytes, as: UTF8.self)
+        return encode(name) == stored ? name : nil
+    }
+
+    /// Whether all of the name can be read from how it is written.
+    static func isWhole(_ stored: String) -> Bool {
+        !stored.utf8.contains(UInt8(ascii: "~"))
+    }
+
     /// One of 256 folders, so that none gets too many entries.
     static func shard(_ name: String) -> String {
         String(hash(name).prefix(2))

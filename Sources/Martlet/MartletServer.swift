@@ -72,11 +72,7 @@ package final class MartletServer: Sendable {
             queueLimit: hashQueueLimit,
             algorithm: options.passwordAlgorithm
         )
-        do {
-            files = try LocalFileStore(root: folder.filesFolder)
-        } catch {
-            throw ConfigurationError("The folder \(folder.filesFolder) cannot be used: \(error).")
-        }
+        files = try folder.openFiles()
         let environment = CoreEnvironment(now: now, passwords: passwords, logger: logger, files: files)
         registry = AppRegistry(
             store: store,
@@ -140,11 +136,16 @@ package final class MartletServer: Sendable {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.store.run() }
             group.addTask { await self.followApps() }
-            group.addTask { await self.repeatedly(every: .seconds(300)) { await self.registry.closeIdle() } }
+            group.addTask { await self.repeatedly(every: .seconds(300)) { await self.closeIdleApps() } }
             group.addTask {
                 await self.repeatedly(every: .seconds(600)) { await self.sweep() }
             }
         }
+    }
+
+    /// Closes the apps that nobody has asked for since the last call.
+    package func closeIdleApps() async {
+        await registry.closeIdle()
     }
 
     /// Stops accepting, finishes what is in flight, and closes the databases.

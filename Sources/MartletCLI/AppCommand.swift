@@ -66,13 +66,29 @@ struct AppCommand {
             )
         }
         folder = DataFolder(path: arguments["--data"] ?? environment["MARTLET_DATA"] ?? "martlet-data")
-        databaseURL = arguments["--database"] ?? environment["PARSE_SERVER_DATABASE_URI"]
+        databaseURL = try Self.databaseURL(arguments, environment)
         printsJSON = arguments.has("--json")
         isConfirmed = arguments.has("--yes")
     }
 
+    private static func databaseURL(
+        _ arguments: Arguments,
+        _ environment: [String: String]
+    ) throws -> String? {
+        let variable = "PARSE_SERVER_DATABASE_URI"
+        var reader = ConfigurationReader()
+        if let text = arguments["--database"] {
+            try reader.set("databaseURI", text: text, flag: "--database")
+        } else if let text = environment[variable], !text.isEmpty {
+            try reader.set("databaseURI", text: text, flag: variable)
+        }
+        return try reader.finished().databaseURL
+    }
+
     func run() async throws {
         umask(0o077)
+        // A file that may not grow further is an error of the write, as a full disk is.
+        signal(SIGXFSZ, SIG_IGN)
         guard let databaseURL else { return try await run(closing: try folderStore()) }
         let loops = try EventLoopGroup()
         do {
@@ -118,8 +134,9 @@ struct AppCommand {
         case .delete(let id): try await delete(id, store)
         case .export(let id, let file):
             let app = try known(try await store.app(id: id), id)
-            try await TransferCommand(store: store).export(app, to: file)
-        case .importApp(let file): try await TransferCommand(store: store).importApp(from: file)
+            try await TransferCommand(store: store, folder: folder).export(app, to: file)
+        case .importApp(let file):
+            try await TransferCommand(store: store, folder: folder).importApp(from: file)
         }
     }
 
@@ -133,13 +150,15 @@ struct AppCommand {
     }
 
     private func delete(_ id: String, _ store: any DataStore) async throws {
-        let app = try known(try await store.app(id: id), id)
+        let app = try await store.app(id: id)
+        // What no record is kept of: an import that was killed, or an app that flags set.
+        if app == nil, try await !store.hasStorage(ofApp: id) { _ = try known(app, id) }
         if !isConfirmed, isatty(STDIN_FILENO) == 1 {
-            Output.write("Delete the app \"\(app.name)\" and all its data? Type its id to confirm: ")
+            Output.write("Delete the app \"\(app?.name ?? id)\" and all its data? Type its id to confirm: ")
             guard readLine() == id else { throw ConfigurationError("Nothing was deleted.") }
         }
-        _ = try await store.deleteApp(id: id)
-        if databaseURL != nil { try folder.removeFiles(ofApp: id) }
+        if try await !store.deleteApp(id: id) { try await store.discardStorage(ofApp: id) }
+        try folder.removeFiles(ofApp: id)
         Output.write("Deleted \(id).\n")
     }
 

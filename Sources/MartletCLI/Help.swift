@@ -6,7 +6,7 @@ enum Help {
         Usage: martlet COMMAND [FLAGS]
 
           serve      start the server
-          app        make, list, show and delete apps, and replace their master keys
+          app        make, list, show, delete, export and import apps, replace their master keys
           version    print the version
 
         martlet COMMAND --help tells more of a command.
@@ -59,9 +59,9 @@ enum Help {
 
         A running server knows of a change within a second.
 
-        A master key is shown once, when it is made. An export holds all of an app as JSON lines, its keys and
-        password hashes included; an import makes the same app elsewhere. FILE may be - for standard output or
-        input.
+        A master key is shown once, when it is made. An export holds all of an app as JSON lines, its keys,
+        password hashes and uploaded files included; an import makes the same app elsewhere. FILE may be - for
+        standard output or input. Uploaded files are in the data folder, also with --database.
 
         """
 }

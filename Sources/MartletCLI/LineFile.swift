@@ -1,3 +1,4 @@
+import Locking
 import Martlet
 
 #if canImport(Glibc)
@@ -7,17 +8,20 @@ import Martlet
 #endif
 
 /// A file that is read line by line, or written, a piece at a time.
-final class LineFile {
+final class LineFile: Sendable {
+    fileprivate struct Reading {
+        var buffer: [UInt8] = []
+        var start = 0
+        var isAtEnd = false
+        var position = 0
+    }
+
     private let descriptor: Int32
     private let name: String
-    private var buffer: [UInt8] = []
-    private var start = 0
-    private var isAtEnd = false
-    /// How many bytes have been taken.
-    private(set) var position = 0
+    private let reading = Locked(Reading())
 
-    static var standardInput: LineFile { LineFile(STDIN_FILENO, "standard input") }
-    static var standardOutput: LineFile { LineFile(STDOUT_FILENO, "standard output") }
+    static var standardInput: LineFile { LineFile(STDIN_FILENO, "Standard input") }
+    static var standardOutput: LineFile { LineFile(STDOUT_FILENO, "Standard output") }
 
     private init(_ descriptor: Int32, _ name: String) {
         self.descriptor = descriptor
@@ -33,9 +37,11 @@ final class LineFile {
         self.init(descriptor, "The file \(path)")
     }
 
-    /// - Throws: ``ConfigurationError`` when it cannot be made.
+    /// A new file that only its owner can read.
+    ///
+    /// - Throws: ``ConfigurationError`` when it cannot be made, or is there.
     convenience init(creating path: String) throws {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw ConfigurationError("The file \(path) cannot be made: \(DataFolder.reason(errno)).")
         }
@@ -50,6 +56,18 @@ final class LineFile {
     var size: Int {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
+    }
+
+    /// How many bytes of lines have been taken.
+    var position: Int {
+        reading.withLock { $0.position }
+    }
+
+    /// Whether this is the file that has that path now.
+    func isAt(_ path: String) -> Bool {
+        var (own, other) = (stat(), stat())
+        return fstat(descriptor, &own) == 0 && lstat(path, &other) == 0 && own.st_ino == other.st_ino
+            && own.st_dev == other.st_dev
     }
 
     func write(_ bytes: [UInt8]) throws {
@@ -75,50 +93,46 @@ final class LineFile {
     ///
     /// - Throws: ``ConfigurationError`` for a line longer than the limit.
     func nextLine(limit: Int) throws -> [UInt8]? {
-        var searched = start
+        try reading.withLock { try nextLine(limit: limit, &$0) }
+    }
+
+    private func nextLine(limit: Int, _ reading: inout Reading) throws -> [UInt8]? {
+        var searched = reading.start
         while true {
-            if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
-                let line = Array(buffer[start..<end])
-                position += line.count + 1
-                start = end + 1
-                return line
+            if let end = reading.buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+                return reading.take(upTo: end, 1)
             }
-            searched = buffer.count
-            guard searched - start <= limit else {
+            searched = reading.buffer.count
+            guard searched - reading.start <= limit else {
                 throw ConfigurationError("\(name) has a line of more than \(limit) bytes.")
             }
-            if isAtEnd {
-                guard start < buffer.count else { return nil }
-                let line = Array(buffer[start...])
-                position += line.count
-                start = buffer.count
-                return line
+            if reading.isAtEnd {
+                return reading.start < searched ? reading.take(upTo: searched, 0) : nil
             }
-            let before = start
-            try fill()
-            searched -= before - start
+            searched -= reading.start
+            try fill(&reading)
         }
     }
 
-    private func fill() throws {
-        if start > 0 {
-            buffer.removeFirst(start)
-            start = 0
+    private func fill(_ reading: inout Reading) throws {
+        if reading.start > 0 {
+            reading.buffer.removeFirst(reading.start)
+            reading.start = 0
         }
         let chunk = 1 << 18
-        let count = buffer.count
-        buffer.append(contentsOf: repeatElement(0, count: chunk))
+        let count = reading.buffer.count
+        reading.buffer.append(contentsOf: repeatElement(0, count: chunk))
         var received: Int
         repeat {
-            received = buffer.withUnsafeMutableBytes {
+            received = reading.buffer.withUnsafeMutableBytes {
                 read(descriptor, $0.baseAddress?.advanced(by: count), chunk)
             }
         } while received < 0 && errno == EINTR
         guard received >= 0 else {
             throw ConfigurationError("\(name) cannot be read: \(DataFolder.reason(errno)).")
         }
-        buffer.removeLast(chunk - received)
-        isAtEnd = received == 0
+        reading.buffer.removeLast(chunk - received)
+        reading.isAtEnd = received == 0
     }
 
     private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
@@ -127,5 +141,14 @@ final class LineFile {
         #else
             Darwin.write(descriptor, bytes, count)
         #endif
+    }
+}
+
+extension LineFile.Reading {
+    mutating func take(upTo end: Int, _ endBytes: Int) -> [UInt8] {
+        let line = Array(buffer[start..<end])
+        start = end + endBytes
+        position += line.count + endBytes
+        return line
     }
 }

@@ -40,7 +40,7 @@ package final class PostgresAppStorage: AppStorage {
     }
 
     package func close() async {
-        database.forget(self)
+        guard database.release(self) else { return }
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
                 state.isClosed = true

@@ -10,7 +10,8 @@ package final class PostgresDatabase: Sendable {
     package let pool: PostgresPool
     /// Tells our own notifications from those of others.
     let processID = SecureRandom.hex(byteCount: 12)
-    private let storages = Locked<[String: PostgresAppStorage]>([:])
+    /// The apps that are open, and how many have opened them and not closed again.
+    private let storages = Locked<[String: (storage: PostgresAppStorage, users: Int)]>([:])
     private let listening = Locked(false)
     private let configuration: PostgresConfiguration
     private let loop: EventLoop
@@ -55,7 +56,7 @@ package final class PostgresDatabase: Sendable {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await listener.run() }
             for await applicationID in refreshes.stream {
-                guard let storage = storages.withLock({ $0[applicationID] }) else { continue }
+                guard let storage = storages.withLock({ $0[applicationID]?.storage }) else { continue }
                 await storage.refresh()
             }
         }
@@ -66,11 +67,28 @@ package final class PostgresDatabase: Sendable {
         listening.withLock { $0 }
     }
 
+    /// Makes sure that the server is one that we know how to use.
+    ///
+    /// - Throws: ``StorageError/failed(_:)`` for one that is too old; ``PostgresError``.
+    package func checkServer() async throws {
+        let row = try await pool.query("SELECT current_setting('server_version_num')::int8").first
+        try Self.check(serverVersion: try row?.integer(0) ?? 0)
+    }
+
+    /// - Throws: ``StorageError/failed(_:)`` for a version that is too old, in the form of `server_version_num`.
+    package static func check(serverVersion version: Int64) throws(StorageError) {
+        guard version >= oldestServer else {
+            throw StorageError.failed("PostgreSQL 15 or later is needed, this is \(version / 10_000)")
+        }
+    }
+
     /// Opens the data of an app, and makes it when there is none.
+    ///
+    /// Whoever opens it closes it; it is closed for all when the last of them does.
     ///
     /// - Throws: ``StorageError``, ``StorageError/failed(_:)`` for a server that is too old.
     package func storage(ofApp applicationID: String) async throws(StorageError) -> PostgresAppStorage {
-        if let storage = storages.withLock({ $0[applicationID] }) { return storage }
+        if let storage = retained(applicationID, orAdding: nil) { return storage }
         let namespace = PostgresIdentifier.quoted(SchemaName.of(applicationID: applicationID))
         let schema: StoredSchema
         do {
@@ -81,11 +99,25 @@ package final class PostgresDatabase: Sendable {
         }
         let storage = PostgresAppStorage(database: self, applicationID: applicationID, schema: schema)
         // Somebody may have been quicker; there is one object for each app, so that all hear the same.
-        return storages.withLock { storages in
-            if let first = storages[applicationID] { return first }
-            storages[applicationID] = storage
-            return storage
+        return retained(applicationID, orAdding: storage) ?? storage
+    }
+
+    private func retained(
+        _ applicationID: String,
+        orAdding storage: PostgresAppStorage?
+    ) -> PostgresAppStorage? {
+        storages.withLock { storages in
+            guard let first = storages[applicationID]?.storage ?? storage else { return nil }
+            storages[applicationID, default: (first, 0)].users += 1
+            return first
         }
+    }
+
+    /// Whether there are data of an app.
+    package func hasApp(_ applicationID: String) async throws -> Bool {
+        let sql = "SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname=$1)"
+        let result = try await pool.query(sql, [.text(SchemaName.of(applicationID: applicationID))])
+        return try result.first?.bool(0) == true
     }
 
     /// Deletes the data of an app, if there is any.
@@ -107,9 +139,16 @@ package final class PostgresDatabase: Sendable {
         await pool.close()
     }
 
-    func forget(_ storage: PostgresAppStorage) {
+    /// Forgets the storage, unless others have opened it too.
+    ///
+    /// An app that has been idle may be asked for again in the moment in which it is closed.
+    ///
+    /// - Returns: Whether it is to be closed.
+    func release(_ storage: PostgresAppStorage) -> Bool {
         storages.withLock { storages in
-            if storages[storage.applicationID] === storage { storages[storage.applicationID] = nil }
+            guard let entry = storages[storage.applicationID], entry.storage === storage else { return true }
+            storages[storage.applicationID] = entry.users > 1 ? (storage, entry.users - 1) : nil
+            return entry.users == 1
         }
     }
 
@@ -117,7 +156,7 @@ package final class PostgresDatabase: Sendable {
 
     private func didHear(_ payload: String) {
         guard let notification = Notification(payload: payload), notification.processID != processID,
-            let storage = storages.withLock({ $0[notification.applicationID] })
+            let storage = storages.withLock({ $0[notification.applicationID]?.storage })
         else { return }
         storage.didHear(notification)
         if notification.isSchemaChanged { refreshes.continuation.yield(storage.applicationID) }
@@ -129,7 +168,7 @@ package final class PostgresDatabase: Sendable {
             return
         }
         // Whatever was notified meanwhile is lost; nobody may rely on anything before everybody knows that.
-        for storage in storages.withLock({ Array($0.values) }) {
+        for storage in storages.withLock({ $0.values.map(\.storage) }) {
             storage.didLoseNotices()
             refreshes.continuation.yield(storage.applicationID)
         }
@@ -141,24 +180,18 @@ package final class PostgresDatabase: Sendable {
     private func installFunctions() async throws {
         // A look at the table itself: what functions like `to_regnamespace` say may be out of date.
         let query = PostgresStatement(
-            """
-            SELECT current_setting('server_version_num')::int8, EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname=$1)
-            """,
+            "SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname=$1)",
             [.text(DatabaseFunctions.name)]
         )
-        let row = try await pool.query(query.sql, query.parameters).first
-        let version = try row?.integer(0) ?? 0
-        guard version >= Self.oldestServer else {
-            throw StorageError.failed("PostgreSQL 15 or later is needed, this is \(version / 10_000)")
-        }
-        guard try row?.bool(1) != true else { return }
+        guard try await pool.query(query.sql, query.parameters).first?.bool(0) != true else { return }
+        try await checkServer()
         try await pool.transaction { transaction in
             let lock = PostgresStatement(
                 "SELECT pg_advisory_xact_lock($1)",
                 [.integer(Self.installationLock)]
             )
             let found = try await transaction.run([lock, query])
-            guard try found[1].first?.bool(1) != true else { return }
+            guard try found[1].first?.bool(0) != true else { return }
             _ = try await transaction.run(DatabaseFunctions.installation)
         }
     }

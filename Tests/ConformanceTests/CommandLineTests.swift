@@ -167,11 +167,32 @@ struct CommandLineTests {
         (["nope"], "martlet: Unknown command \"nope\": there are serve, app and version.\n"),
         (
             ["app"],
-            "martlet: The command \"app\" needs one of: create, list, show, rotate-master-key, delete.\n"
+            "martlet: The command \"app\" needs one of: create, list, show, rotate-master-key, delete, export, import.\n"
         ),
         (["app", "create"], "martlet: The command \"app create\" needs a name.\n"),
         (["app", "show"], "martlet: The command \"app show\" needs an application id.\n"),
         (["app", "list", "--yes"], "martlet: Unknown flag \"--yes\".\n"),
+        (
+            ["app", "rename"],
+            "martlet: Unknown command \"app rename\": there are create, list, show, rotate-master-key, delete, "
+                + "export and import.\n"
+        ),
+        (["app", "export"], "martlet: The command \"app export\" needs an application id.\n"),
+        (["app", "export", "x"], "martlet: The command \"app export\" needs a file to write.\n"),
+        (["app", "export", "x", "--json"], "martlet: Unknown flag \"--json\".\n"),
+        (["app", "import"], "martlet: The command \"app import\" needs a file to read.\n"),
+        (["app", "import", "x", "y"], "martlet: Unexpected argument \"y\".\n"),
+        (["app", "list", "--database"], "martlet: The flag --database needs a value.\n"),
+        (
+            ["app", "list", "--database", "app.db"],
+            "martlet: The option \"--database\" must be an address that starts with postgres://; "
+                + "without it the data folder holds the data.\n"
+        ),
+        (
+            ["serve", "--database=app.db"],
+            "martlet: The option \"--database\" must be an address that starts with postgres://; "
+                + "without it the data folder holds the data.\n"
+        ),
     ])
     func `a command line that means nothing is told in one line`(words: [String], text: String) async throws {
         let folder = try TemporaryFolder()
@@ -186,7 +207,10 @@ struct CommandLineTests {
 
     @Test func `a command on a folder without data is refused`() async throws {
         let folder = try TemporaryFolder()
-        for words in [["list"], ["show", "x"], ["delete", "x", "--yes"], ["rotate-master-key", "x"]] {
+        for words in [
+            ["list"], ["show", "x"], ["delete", "x", "--yes"], ["rotate-master-key", "x"],
+            ["export", "x", "-"],
+        ] {
             let result = try await ProgramRun.run(
                 [ProductPath.martlet, "app"] + words + ["--data", folder.path]
             )

@@ -102,6 +102,32 @@ struct SharingTests {
         await two.database.close()
     }
 
+    @Test func `an app that is opened again while it is closed stays open`() async throws {
+        let test = try await TestDatabase()
+        let again = try await test.database.storage(ofApp: test.applicationID)
+        await test.storage.close()
+        _ = try await again.write(WritePlan(schemaChanges: [.addClass("C")], steps: []))
+        await again.close()
+        await #expect(throws: StorageError.self) {
+            try await again.count(RowQuery(className: "C", predicate: .everything))
+        }
+        let third = try await test.database.storage(ofApp: test.applicationID)
+        #expect(try await third.count(RowQuery(className: "C", predicate: .everything)) == 0)
+        await third.close()
+    }
+
+    @Test(arguments: [90_624, 140_012, 149_999]) func `an old server is refused by its version`(
+        version: Int64
+    ) {
+        #expect {
+            try PostgresDatabase.check(serverVersion: version)
+        } throws: {
+            guard case StorageError.failed(let text) = $0 else { return false }
+            return text == "PostgreSQL 15 or later is needed, this is \(version / 10_000)"
+        }
+        #expect(throws: Never.self) { try PostgresDatabase.check(serverVersion: 150_000) }
+    }
+
     @Test func `notices reach the others in order, and not oneself`() async throws {
         let one = try await TestDatabase()
         let two = try await one.again()

@@ -521,6 +521,13 @@ extension OptionValue {
         guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") else {
             throw error("an address that starts with postgres://; without it the data folder holds the data")
         }
+        let rest = text[text.index(text.startIndex, offsetBy: text.hasPrefix("postgres://") ? 11 : 13)...]
+        let login = rest.lastIndex(of: "@").map { rest[..<$0] } ?? ""
+        guard !login.contains(where: { "/?#[]@ ".contains($0) }) else {
+            throw error(
+                "an address whose name and password have special characters percent-encoded (@ is %40, / is %2F)"
+            )
+        }
         return text
     }
 

@@ -1,4 +1,4 @@
-import FileStorage
+package import FileStorage
 
 #if canImport(Glibc)
     import Glibc
@@ -66,6 +66,20 @@ package struct DataFolder: Sendable, Hashable {
     /// Whether there is a control database in it.
     package var isInUse: Bool {
         access(controlDatabase, F_OK) == 0
+    }
+
+    /// Opens what clients have uploaded, and makes the folder when there is none.
+    package func openFiles() throws(ConfigurationError) -> LocalFileStore {
+        do {
+            return try LocalFileStore(root: filesFolder)
+        } catch {
+            throw ConfigurationError("The folder \(filesFolder) cannot be used: \(error).")
+        }
+    }
+
+    /// Whether there is a database of an app.
+    package func hasDatabase(ofApp id: String) -> Bool {
+        access(database(ofApp: id), F_OK) == 0
     }
 
     /// Deletes the files that clients of an app have uploaded.

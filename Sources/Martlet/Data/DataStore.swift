@@ -34,6 +34,9 @@ package protocol DataStore: Sendable {
     /// Opens the database of an app, and makes it when there is none.
     func openStorage(ofApp id: String) async throws -> any AppStorage
 
+    /// Whether there are data of an app, also when no record is kept of it.
+    func hasStorage(ofApp id: String) async throws -> Bool
+
     /// Deletes the data of an app that no record is kept of.
     func discardStorage(ofApp id: String) async throws
 

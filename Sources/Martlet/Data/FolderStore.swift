@@ -56,6 +56,10 @@ package final class FolderStore: DataStore {
         return try await openers.run { try SQLiteAppStorage(path: path) }
     }
 
+    package func hasStorage(ofApp id: String) -> Bool {
+        folder.hasDatabase(ofApp: id)
+    }
+
     package func discardStorage(ofApp id: String) throws {
         try folder.removeDatabase(ofApp: id)
     }

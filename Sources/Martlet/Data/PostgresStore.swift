@@ -9,6 +9,7 @@ import Postgres
 /// each app in a schema of its own.
 package final class PostgresStore: DataStore {
     private let database: PostgresDatabase
+    private let problem: DatabaseProblem
     /// Processes that make the tables at once wait for each other by this number.
     private static let lock: Int64 = 0x4D72_746C_0002
     private static let version: Int64 = 1
@@ -22,15 +23,17 @@ package final class PostgresStore: DataStore {
     ///   may hold a password.
     package init(url: String, loops: [EventLoop]) async throws(ConfigurationError) {
         database = PostgresDatabase(url: url, loops: loops)
+        problem = DatabaseProblem(url: url)
         do {
             try await prepare()
         } catch {
             await database.close()
-            throw Self.translated(error)
+            throw problem.error(error)
         }
     }
 
     private func prepare() async throws {
+        try await database.checkServer()
         let newest: Int64 = try await database.pool.transaction { transaction in
             _ = try await transaction.run([
                 PostgresStatement("SELECT pg_advisory_xact_lock($1)", [.integer(Self.lock)]),
@@ -112,12 +115,20 @@ package final class PostgresStore: DataStore {
             ).first
             return try row?.integer(0) ?? 0
         } catch {
-            throw Self.translated(error)
+            throw problem.error(error)
         }
     }
 
     package func openStorage(ofApp id: String) async throws -> any AppStorage {
         try await database.storage(ofApp: id)
+    }
+
+    package func hasStorage(ofApp id: String) async throws -> Bool {
+        do {
+            return try await database.hasApp(id)
+        } catch {
+            throw problem.error(error)
+        }
     }
 
     package func discardStorage(ofApp id: String) async throws {
@@ -167,7 +178,7 @@ package final class PostgresStore: DataStore {
         do {
             return try await database.pool.run(statements + [change])[statements.count - 1].affectedRows
         } catch {
-            throw Self.translated(error)
+            throw problem.error(error)
         }
     }
 
@@ -175,7 +186,7 @@ package final class PostgresStore: DataStore {
         do {
             return try await database.pool.query(sql).rows.map(Self.record)
         } catch {
-            throw Self.translated(error)
+            throw problem.error(error)
         }
     }
 
@@ -193,10 +204,5 @@ package final class PostgresStore: DataStore {
                 masterKeyHash: hash
             )
         )
-    }
-
-    private static func translated(_ error: any Error) -> ConfigurationError {
-        if let error = error as? ConfigurationError { return error }
-        return ConfigurationError("The database cannot be used: \(error)")
     }
 }

@@ -1,25 +1,33 @@
 import JSON
 package import ParseCore
 
-/// Writes one app as JSON lines: its keys, classes, objects and links.
+/// Writes one app as JSON lines: its keys, classes, objects, links and uploaded files.
 ///
 /// Rows that change while it runs are written as they were before or after the change; a row that is there all the
 /// time is written once.
 package struct AppExport: Sendable {
     private let app: AppRecord
     private let storage: any AppStorage
+    private let files: (any FileStore)?
     private static let pageRows = 500
 
-    package init(_ app: AppRecord, storage: any AppStorage) {
+    /// - Parameter files: Where the files of the app are; `nil` when there can be none.
+    package init(_ app: AppRecord, storage: any AppStorage, files: (any FileStore)?) {
         self.app = app
         self.storage = storage
+        self.files = files
     }
 
-    /// How many objects there are.
-    package func rowCount() async throws -> Int {
+    /// How many objects and files there are.
+    package func itemCount() async throws -> Int {
         var total = 0
         for name in storage.schema.classNames {
             total += try await storage.count(RowQuery(className: name, predicate: .everything))
+        }
+        var last: String?
+        while let names = try await fileNames(after: last), let end = names.last {
+            total += names.count
+            last = end
         }
         return total
     }
@@ -28,12 +36,14 @@ package struct AppExport: Sendable {
     ///
     /// - Parameters:
     ///   - write: Takes some whole lines.
-    ///   - progress: Is told after each page how many objects are written.
+    ///   - progress: Is told from time to time how many objects and files are written.
+    /// - Returns: How much was written.
     /// - Throws: What `write` throws, and the database.
+    @discardableResult
     package func run(
         write: ([UInt8]) async throws -> Void,
         progress: (Int) -> Void = { _ in }
-    ) async throws {
+    ) async throws -> TransferCounts {
         let schema = storage.schema
         var counts = TransferCounts()
         var head = JSONWriter()
@@ -54,9 +64,9 @@ package struct AppExport: Sendable {
                 try await writeLinks(of: RelationField(className: name, field: field), &counts, write)
             }
         }
-        var tail = JSONWriter()
-        Self.append(.end(counts), to: &tail)
-        try await write(tail.bytes)
+        try await writeFiles(&counts, write, progress)
+        try await write(Self.bytes(.end(counts)))
+        return counts
     }
 
     private func writeRows(
@@ -105,6 +115,55 @@ package struct AppExport: Sendable {
             try await write(page.bytes)
             last = end
         }
+    }
+
+    private func fileNames(after last: String?) async throws -> [String]? {
+        try await files?.names(ofApp: app.id, after: last, limit: Self.pageRows)
+    }
+
+    private func writeFiles(
+        _ counts: inout TransferCounts,
+        _ write: ([UInt8]) async throws -> Void,
+        _ progress: (Int) -> Void
+    ) async throws {
+        guard let files else { return }
+        var last: String?
+        while let names = try await fileNames(after: last), let end = names.last {
+            for name in names {
+                // One that was deleted meanwhile is left out.
+                guard let file = try await files.open(name, ofApp: app.id) else { continue }
+                let attributes = try await files.attributes(of: name, ofApp: app.id) ?? FileAttributes()
+                try await self.write(
+                    file,
+                    FileHeading(name: name, attributes: attributes, size: file.size),
+                    write
+                )
+                counts.files += 1
+                progress(counts.rows + counts.files)
+            }
+            last = end
+        }
+    }
+
+    private func write(
+        _ file: any OpenFile,
+        _ heading: FileHeading,
+        _ write: ([UInt8]) async throws -> Void
+    ) async throws {
+        try await write(Self.bytes(.file(heading)))
+        var offset = 0
+        while offset < heading.size {
+            let bytes = try await file.read(from: offset, count: FileHeading.chunkBytes)
+            guard !bytes.isEmpty else { throw ConfigurationError("The file \(heading.name) ends too soon.") }
+            try await write(Self.bytes(.bytes(bytes)))
+            offset += bytes.count
+        }
+    }
+
+    private static func bytes(_ line: TransferLine) -> [UInt8] {
+        var writer = JSONWriter()
+        append(line, to: &writer)
+        return writer.bytes
     }
 
     private static func append(_ line: TransferLine, to writer: inout JSONWriter) {

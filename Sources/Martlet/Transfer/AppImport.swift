@@ -5,26 +5,30 @@ package import ParseCore
 ///
 /// The app is known to servers only when ``finished()`` found that all of it is there.
 package struct AppImport: Sendable {
+    /// The app as it was.
+    package let app: AppRecord
+
+    private let lines: TransferLines
     private let storage: any AppStorage
-    private var schemaChanges: [SchemaChange] = []
+    private let files: any FileStore
     private var steps: [WriteStep] = []
     private var counts = TransferCounts()
     private var announced: TransferCounts?
     private static let batchSteps = 500
 
-    /// The app as it was.
-    package let app: AppRecord
-
-    /// What an export may hold in one line, in bytes.
-    package static let lineBytes = 64 << 20
-
-    /// Begins with the first line.
+    /// Takes the first line, which says what app it is.
     ///
     /// - Throws: ``ConfigurationError`` for what is no export, or one of a later version.
-    package static func app(ofFirstLine line: [UInt8]) throws(ConfigurationError) -> AppRecord {
-        guard let json = try? JSONValue.parse(line), let version = json["martlet"]?.numberValue,
-            let app = json["app"]
-        else { throw ConfigurationError("The file is no export of martlet.") }
+    package static func app(in lines: TransferLines) throws -> AppRecord {
+        let line: JSONValue?
+        do {
+            line = try lines.next()
+        } catch is ConfigurationError {
+            line = nil
+        }
+        guard let version = line?["martlet"]?.numberValue, let app = line?["app"] else {
+            throw ConfigurationError("The file is no export of martlet.")
+        }
         guard version <= Double(TransferLine.version) else {
             throw ConfigurationError("The file was written by a later version of martlet.")
         }
@@ -35,40 +39,42 @@ package struct AppImport: Sendable {
         }
     }
 
-    package init(_ app: AppRecord, into storage: any AppStorage) {
+    /// - Parameter lines: Those that follow the first.
+    package init(_ app: AppRecord, _ lines: TransferLines, into storage: any AppStorage, files: any FileStore)
+    {
         self.app = app
+        self.lines = lines
         self.storage = storage
+        self.files = files
     }
 
-    package var rowCount: Int {
-        counts.rows
-    }
-
-    /// Takes the next line.
+    /// Takes all lines, and checks that nothing is missing.
     ///
-    /// - Throws: ``ConfigurationError`` for a line that is malformed; what the database throws.
-    package mutating func read(_ line: [UInt8], number: Int) async throws {
+    /// - Parameter progress: Is called after each line.
+    /// - Returns: How much was read.
+    /// - Throws: ``ConfigurationError`` that names the line which cannot be read, or for a file that was cut off.
+    package mutating func run(progress: () -> Void = {}) async throws -> TransferCounts {
         do {
-            try await read(try JSONValue.parse(line, limits: Self.limits))
-        } catch let error as JSONError {
-            throw ConfigurationError("Line \(number) of the file is no JSON: \(error.description)")
+            while let line = try lines.next() {
+                try await read(line)
+                if steps.count >= Self.batchSteps { try await flush() }
+                progress()
+            }
+            try await flush()
         } catch let error as ConfigurationError {
-            throw ConfigurationError("Line \(number) of the file cannot be read: \(error)")
+            throw ConfigurationError("Line \(lines.number) of the file cannot be read: \(error).")
+        } catch let error as StorageError {
+            throw ConfigurationError(
+                "The database does not take what stands before line \(lines.number + 1) of the file: \(error)."
+            )
+        } catch let error as FileStoreError {
+            throw ConfigurationError("An uploaded file cannot be kept: \(error).")
         }
-        if steps.count >= Self.batchSteps { try await flush() }
-    }
-
-    /// Writes the rest, and checks that nothing is missing.
-    ///
-    /// - Throws: ``ConfigurationError`` for a file that was cut off.
-    package mutating func finished() async throws {
-        try await flush()
         guard let announced, announced == counts else {
             throw ConfigurationError("The file is not complete: its end is missing, or lines before it.")
         }
+        return counts
     }
-
-    private static let limits = JSONLimits(bytes: lineBytes, depth: 256, values: .max)
 
     private mutating func read(_ json: JSONValue) async throws {
         guard announced == nil else { throw ConfigurationError("something follows the end") }
@@ -80,12 +86,12 @@ package struct AppImport: Sendable {
             try readRow(className, json["object"] ?? .null)
         } else if let className = json["links"]?.stringValue {
             try readLinks(className, json)
+        } else if json["file"] != nil {
+            let heading = try FileHeading(json)
+            try await files.save(heading.content(in: lines), named: heading.name, ofApp: app.id)
+            counts.files += 1
         } else if let end = json["end"] {
-            announced = TransferCounts(
-                classes: Self.count(end["classes"]),
-                rows: Self.count(end["rows"]),
-                links: Self.count(end["links"])
-            )
+            announced = TransferCounts(end)
         } else {
             throw ConfigurationError("it says nothing known")
         }
@@ -133,9 +139,5 @@ package struct AppImport: Sendable {
         let plan = WritePlan(steps: steps)
         steps = []
         _ = try await storage.write(plan)
-    }
-
-    private static func count(_ json: JSONValue?) -> Int {
-        json?.numberValue.flatMap { Int(exactly: $0) } ?? -1
     }
 }

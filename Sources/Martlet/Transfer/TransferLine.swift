@@ -15,6 +15,9 @@ enum TransferLine {
     case schema(ClassSchema)
     case row(className: String, StoredRow)
     case links(RelationField, ownerID: String, relatedIDs: [String])
+    case file(FileHeading)
+    /// Some of the content of the file before.
+    case bytes([UInt8])
     case end(TransferCounts)
 
     var json: JSONValue {
@@ -28,6 +31,8 @@ enum TransferLine {
                 "links": .string(relation.className), "field": .string(relation.field),
                 "owner": .string(ownerID), "related": .array(relatedIDs.map(JSONValue.string)),
             ])
+        case .file(let heading): heading.json
+        case .bytes(let bytes): FileHeading.bytesJSON(bytes)
         case .end(let counts): .object(["end": .object(counts.json)])
         }
     }
@@ -57,20 +62,6 @@ enum TransferLine {
             masterKeyHash: hash
         )
         return AppRecord(id: id, name: name, credentials: credentials)
-    }
-}
-
-/// How much an export holds, so that a file that was cut off is told from a whole one.
-struct TransferCounts: Equatable {
-    var classes = 0
-    var rows = 0
-    var links = 0
-
-    var json: JSONObject {
-        [
-            "classes": .number(Double(classes)), "rows": .number(Double(rows)),
-            "links": .number(Double(links)),
-        ]
     }
 }
 

@@ -142,6 +142,10 @@ final class LocalServer: Sendable {
     func connect() -> API {
         api.another()
     }
+
+    func closeIdleApps() async {
+        await server.closeIdleApps()
+    }
 }
 
 /// Writes a file.
