@@ -96,6 +96,23 @@ struct HostileQueryTests {
         await server.stop()
     }
 
+    @Test func `a batch of large finds holds few of them at once`() async throws {
+        let server = try await TestServer.startOpen()
+        let text = JSONValue.string(String(repeating: "x", count: 100_000))
+        for _ in 0..<100 { try await server.api.create("Large", ["text": text]) }
+        let find: JSONValue = ["method": "GET", "path": "/parse/classes/Large"]
+        let parts = JSONValue.array(Array(repeating: find, count: 200))
+        let batcher = API(port: server.port, timeoutSeconds: 120)
+        let reply = try await batcher.call("POST", "/batch", ["requests": parts])
+        let results = reply.json?.arrayValue ?? []
+        #expect(results.count == 200)
+        #expect(results.contains { $0["success"]?["results"]?.arrayValue?.count == 100 })
+        #expect(results.contains { $0["error"]?["code"] == 116 })
+        let memory = server.residentBytesAtMost ?? 0
+        #expect(memory < 400 << 20, "\(memory >> 20) MiB")
+        await server.stop()
+    }
+
     private static func fits(_ reply: HTTPReply, _ answer: Answer) -> Bool {
         switch answer {
         case .count(let count): reply.status == 200 && reply.results.count == count

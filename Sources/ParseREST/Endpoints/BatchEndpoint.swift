@@ -6,7 +6,8 @@ import ParseCore
 
 /// Several requests in one (Parse REST guide, "Batch Operations").
 ///
-/// The parts run side by side with the rights of the whole. They share one place in the queue of the password
+/// The parts run side by side with the rights of the whole, but of those that read only a few at once, since each
+/// may hold the whole of a large answer. They share one place in the queue of the password
 /// hashing pool, so that a batch of log-ins does not keep others waiting.
 struct Batch: Sendable {
     private struct Part: Sendable {
@@ -87,15 +88,44 @@ struct Batch: Sendable {
         return request.mount.isEmpty && full.hasPrefix("/") ? full : nil
     }
 
+    /// So many parts that read run at once.
+    private static let readLanes = 2
+
+    /// The places of the parts, those in one list to be run one after the other.
+    ///
+    /// Whatever may write has a list of its own: in a transaction such parts wait for each other.
+    private static func lanes(of parts: [Part]) -> [[Int]] {
+        var reads = [[Int]](repeating: [], count: readLanes)
+        var readCount = 0
+        var lanes: [[Int]] = []
+        for (position, part) in parts.enumerated() {
+            if part.endpoint.traits.contains(.isPlainRead) {
+                reads[readCount % readLanes].append(position)
+                readCount += 1
+            } else {
+                lanes.append([position])
+            }
+        }
+        return lanes + reads.filter { !$0.isEmpty }
+    }
+
     /// Each encoded.
     private func results(of parts: [Part], _ request: RESTRequest) async -> [[UInt8]] {
         let budget = ReplyBudget()
-        return await withTaskGroup(of: (Int, [UInt8]).self) { group in
-            for (position, part) in parts.enumerated() {
-                group.addTask { (position, await result(of: part, request, budget)) }
+        return await withTaskGroup(of: [(Int, [UInt8])].self) { group in
+            for positions in Self.lanes(of: parts) {
+                group.addTask {
+                    var results: [(Int, [UInt8])] = []
+                    for position in positions {
+                        results.append((position, await result(of: parts[position], request, budget)))
+                    }
+                    return results
+                }
             }
             var results = [[UInt8]](repeating: [], count: parts.count)
-            for await (position, result) in group { results[position] = result }
+            for await lane in group {
+                for (position, result) in lane { results[position] = result }
+            }
             return results
         }
     }
@@ -116,24 +146,30 @@ struct Batch: Sendable {
         let meeting = JointCommit(parts: parts.count)
         let budget = ReplyBudget()
         let app = request.context.app
-        return try await withThrowingTaskGroup(of: (Int, [UInt8]).self) { group in
-            for (position, part) in parts.enumerated() {
+        return try await withThrowingTaskGroup(of: [(Int, [UInt8])].self) { group in
+            for positions in Self.lanes(of: parts) {
                 group.addTask {
-                    var context = request.context
-                    context.jointCommit = JointCommitPart(meeting: meeting, index: position)
-                    do {
-                        let reply = try await success(of: part, request, context, budget)
-                        await meeting.leave(part: position, in: app)
-                        return (position, reply)
-                    } catch {
-                        _ = service.known(error)
-                        await meeting.abort(error)
-                        throw BatchRolledBack()
+                    var results: [(Int, [UInt8])] = []
+                    for position in positions {
+                        var context = request.context
+                        context.jointCommit = JointCommitPart(meeting: meeting, index: position)
+                        do {
+                            let reply = try await success(of: parts[position], request, context, budget)
+                            await meeting.leave(part: position, in: app)
+                            results.append((position, reply))
+                        } catch {
+                            _ = service.known(error)
+                            await meeting.abort(error)
+                            throw BatchRolledBack()
+                        }
                     }
+                    return results
                 }
             }
             var results = [[UInt8]](repeating: [], count: parts.count)
-            for try await (position, result) in group { results[position] = result }
+            for try await lane in group {
+                for (position, result) in lane { results[position] = result }
+            }
             return results
         }
     }
