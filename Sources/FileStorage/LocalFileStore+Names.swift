@@ -14,7 +14,9 @@ extension LocalFileStore {
                     guard names.count < limit else { return names }
                     if let last, shard == last.shard, stored <= last.stored { continue }
                     let path = "\(folder)/\(shard)/\(stored)"
-                    if let name = try self.name(of: stored, path), StoredName.shard(name) == shard { names.append(name) }
+                    if let name = try self.name(of: stored, path), StoredName.shard(name) == shard {
+                        names.append(name)
+                    }
                 }
             }
             return names

@@ -97,7 +97,8 @@ package final class LocalFileStore: FileStore {
 
     /// What was said about the file of that path, with its name if it is a long one.
     func about(_ path: String) throws -> JSONValue? {
-        guard let file = try LocalFile(path + Self.aboutSuffix, work: work), file.size <= Self.aboutBytes else {
+        guard let file = try LocalFile(path + Self.aboutSuffix, work: work), file.size <= Self.aboutBytes
+        else {
             return nil
         }
         return try JSONValue.parse(try file.readNow())

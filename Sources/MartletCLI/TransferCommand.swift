@@ -100,7 +100,9 @@ struct TransferCommand {
         }
     }
 
-    private func read(_ file: LineFile, _ lines: TransferLines, _ app: AppRecord) async throws -> TransferCounts {
+    private func read(_ file: LineFile, _ lines: TransferLines, _ app: AppRecord) async throws
+        -> TransferCounts
+    {
         let files = try folder.openFiles()
         defer { files.shutdown() }
         let storage = try await store.openStorage(ofApp: app.id)

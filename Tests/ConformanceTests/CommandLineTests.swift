@@ -208,7 +208,8 @@ struct CommandLineTests {
     @Test func `a command on a folder without data is refused`() async throws {
         let folder = try TemporaryFolder()
         for words in [
-            ["list"], ["show", "x"], ["delete", "x", "--yes"], ["rotate-master-key", "x"], ["export", "x", "-"],
+            ["list"], ["show", "x"], ["delete", "x", "--yes"], ["rotate-master-key", "x"],
+            ["export", "x", "-"],
         ] {
             let result = try await ProgramRun.run(
                 [ProductPath.martlet, "app"] + words + ["--data", folder.path]

@@ -21,14 +21,20 @@ import Testing
         String(repeating: "é~", count: 100),
     ]
 
-    @Test(arguments: [1, 3, 500]) func `all names of an app are told once, page by page`(limit: Int) async throws {
+    @Test(arguments: [1, 3, 500]) func `all names of an app are told once, page by page`(limit: Int)
+        async throws
+    {
         let store = try TestStore()
         for name in Self.names { try await store.save(name, ["x"]) }
         try await store.save("described", ["x"], FileAttributes(metadata: ["a": 1]))
         try await store.save("foreign", ["x"], app: "other")
         let found = try await Self.all(store, limit)
-        #expect(found.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }
-            == (Self.names + ["described"]).map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) })
+        #expect(
+            found.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }
+                == (Self.names + ["described"]).map { Array($0.utf8) }.sorted {
+                    $0.lexicographicallyPrecedes($1)
+                }
+        )
         #expect(try await Self.all(store, limit).map { Array($0.utf8) } == found.map { Array($0.utf8) })
         #expect(try await Self.all(store, limit, app: "none").isEmpty)
     }
@@ -37,7 +43,9 @@ import Testing
         let store = try TestStore()
         try await store.save("a", ["x"])
         let folder = try #require(store.paths.first).split(separator: "/").dropLast().joined(separator: "/")
-        for name in ["B", "_6", "_zz", "_61", "x~y", "a+about"] { store.write("y", to: "\(store.root)/\(folder)/\(name)") }
+        for name in ["B", "_6", "_zz", "_61", "x~y", "a+about"] {
+            store.write("y", to: "\(store.root)/\(folder)/\(name)")
+        }
         #expect(try await Self.all(store, 10) == ["a"])
     }
 

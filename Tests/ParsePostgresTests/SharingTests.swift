@@ -116,7 +116,9 @@ struct SharingTests {
         await third.close()
     }
 
-    @Test(arguments: [90_624, 140_012, 149_999]) func `an old server is refused by its version`(version: Int64) {
+    @Test(arguments: [90_624, 140_012, 149_999]) func `an old server is refused by its version`(
+        version: Int64
+    ) {
         #expect {
             try PostgresDatabase.check(serverVersion: version)
         } throws: {

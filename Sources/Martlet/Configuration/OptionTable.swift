@@ -493,7 +493,9 @@ extension OptionValue {
         return number == -1 ? nil : number
     }
 
-    /// Lists of fields by class and group. A class that is not named keeps what it has.
+    /// Lists of fields by class and group.
+    ///
+    /// A class that is not named keeps what it has.
     fileprivate func protectedFields(
         over present: [String: [String: [String]]]
     ) throws(ConfigurationError) -> [String: [String: [String]]] {

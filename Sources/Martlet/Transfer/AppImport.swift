@@ -39,8 +39,9 @@ package struct AppImport: Sendable {
         }
     }
 
-    /// - Parameter lines: Those that follow the first.
-    package init(_ app: AppRecord, _ lines: TransferLines, into storage: any AppStorage, files: any FileStore) {
+    /// Reads the lines that follow the first.
+    package init(_ app: AppRecord, _ lines: TransferLines, into storage: any AppStorage, files: any FileStore)
+    {
         self.app = app
         self.lines = lines
         self.storage = storage

@@ -111,30 +111,37 @@ struct Batch: Sendable {
 
     /// All of it or nothing: the parts meet where each would write, and one write does it all.
     ///
-    /// - Throws: ``BatchRolledBack`` when one of them fails; the contract keeps the reason to itself.
+    /// - Throws: ``BatchRolledBack`` when one of them fails; the contract keeps the reason to itself. A ``ParseError`` that
+    ///   asks to come again, when that is the reason.
     private func transaction(of parts: [Part], _ request: RESTRequest) async throws -> [[UInt8]] {
         let meeting = JointCommit(parts: parts.count)
         let budget = ReplyBudget()
         let app = request.context.app
-        return try await withThrowingTaskGroup(of: (Int, [UInt8]).self) { group in
-            for (position, part) in parts.enumerated() {
-                group.addTask {
-                    var context = request.context
-                    context.jointCommit = JointCommitPart(meeting: meeting, index: position)
-                    do {
-                        let reply = try await success(of: part, request, context, budget)
-                        await meeting.leave(part: position, in: app)
-                        return (position, reply)
-                    } catch {
-                        _ = service.known(error)
-                        await meeting.abort(error)
-                        throw BatchRolledBack()
+        let refusal = Locked<ParseError?>(nil)
+        do {
+            return try await withThrowingTaskGroup(of: (Int, [UInt8]).self) { group in
+                for (position, part) in parts.enumerated() {
+                    group.addTask {
+                        var context = request.context
+                        context.jointCommit = JointCommitPart(meeting: meeting, index: position)
+                        do {
+                            let reply = try await success(of: part, request, context, budget)
+                            await meeting.leave(part: position, in: app)
+                            return (position, reply)
+                        } catch {
+                            let known = service.known(error)
+                            if let known, known.retryAfterSeconds != nil { refusal.withLock { $0 = known } }
+                            await meeting.abort(error)
+                            throw BatchRolledBack()
+                        }
                     }
                 }
+                var results = [[UInt8]](repeating: [], count: parts.count)
+                for try await (position, result) in group { results[position] = result }
+                return results
             }
-            var results = [[UInt8]](repeating: [], count: parts.count)
-            for try await (position, result) in group { results[position] = result }
-            return results
+        } catch {
+            throw refusal.withLock { $0 } ?? error
         }
     }
 

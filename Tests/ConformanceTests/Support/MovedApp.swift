@@ -42,7 +42,8 @@ struct Place: Sendable {
     }
 
     /// Imports an app, exports it, and then sees that it is as it was.
-    func take(_ path: String, _ app: MovedApp) async throws -> (path: String, output: String, errors: String) {
+    func take(_ path: String, _ app: MovedApp) async throws -> (path: String, output: String, errors: String)
+    {
         let result = try await load(path)
         #expect(result.status == 0, "\(result.errors)")
         let again = try await export(app.id)
@@ -50,16 +51,20 @@ struct Place: Sendable {
         return again
     }
 
-    /// All that is kept here, but for the databases of a folder that know the apps.
+    /// All that is kept of apps here, but for what knows them.
     func contents() async throws -> [String] {
         var found = TemporaryFolder.files(below: data).filter { !$0.hasPrefix("martlet.") }
         if let database {
-            let names = "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'martlet\\_%' ORDER BY 1"
+            let names = "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'app\\_%' ORDER BY 1"
             found += try await PostgresServer.shared().sql(names, url: database).split(separator: "\n")
-                .map(String.init).filter { $0 != "martlet_functions" }
+                .map(String.init)
         }
-        let apps = try await run("list", "--json")
-        return found + (apps.status == 0 ? [apps.output] : [])
+        return found
+    }
+
+    /// What `martlet app list --json` prints.
+    func apps() async throws -> String {
+        try await run("list", "--json").output
     }
 }
 
@@ -71,6 +76,8 @@ struct MovedApp: Sendable {
     let alice: Account
     let anonymousToken: String
     let files: [(url: String, bytes: [UInt8], type: String)]
+    /// The path of an object that Alice reads through a role.
+    let secret: String
     let objects: [String: JSONValue]
     let schemas: JSONValue
 
@@ -110,7 +117,6 @@ struct MovedApp: Sendable {
         }
         #expect(try await api.call("GET", "/schemas", asMaster: true).json == schemas)
         // A secret is read through a role, and by nobody without it.
-        let secret = objects.keys.first { $0.hasPrefix("/classes/Secret") } ?? ""
         #expect(try await api.call("GET", secret, token: alice.token).status == 200)
         #expect(try await api.call("GET", secret).status == 404)
         await process.stop()
@@ -130,7 +136,9 @@ struct MovedApp: Sendable {
         var paths: [String] = []
         func create(_ path: String, _ body: JSONValue, token: String? = nil) async throws -> String {
             let reply = try await api.call("POST", path, body, token: token, asMaster: token == nil)
-            guard reply.status == 201, let id = reply["objectId"]?.stringValue else { throw Unexpected(reply) }
+            guard reply.status == 201, let id = reply["objectId"]?.stringValue else {
+                throw Unexpected(reply)
+            }
             paths.append("\(path)/\(id)")
             return id
         }
@@ -144,10 +152,12 @@ struct MovedApp: Sendable {
         let files = try await makeFiles(api, fileBytes)
         let target = try await create("/classes/Target", ["name": "t"])
         for object in everything(target, files.names) { _ = try await create("/classes/Everything", object) }
-        for number in 0..<30 { _ = try await create("/classes/Numbered", ["number": .number(Double(number))]) }
+        for number in 0..<30 {
+            _ = try await create("/classes/Numbered", ["number": .number(Double(number))])
+        }
         let inner = try await create("/roles", role("inner", users: [alice.id], roles: []))
         _ = try await create("/roles", role("outer", users: [], roles: [inner]))
-        _ = try await create(
+        let secret = try await create(
             "/classes/Secret",
             ["ACL": ["role:outer": ["read": true], alice.id: ["write": true]], "s": 1]
         )
@@ -176,6 +186,7 @@ struct MovedApp: Sendable {
             alice: alice,
             anonymousToken: anonymousToken,
             files: files.contents,
+            secret: "/classes/Secret/\(secret)",
             objects: objects,
             schemas: schemas
         )
@@ -186,7 +197,8 @@ struct MovedApp: Sendable {
             "className": "Everything",
             "fields": [
                 "text": ["type": "String", "required": false, "defaultValue": "dé\"fault"],
-                "number": ["type": "Number"], "flag": ["type": "Boolean", "required": false, "defaultValue": false],
+                "number": ["type": "Number"],
+                "flag": ["type": "Boolean", "required": false, "defaultValue": false],
                 "list": ["type": "Array", "defaultValue": [1, "two", ["three": .null]]],
                 "map": ["type": "Object", "defaultValue": ["z": 1, "a": ["y": 1, "b": 2]]],
                 "moment": ["type": "Date"], "place": ["type": "GeoPoint"], "area": ["type": "Polygon"],
@@ -209,9 +221,16 @@ struct MovedApp: Sendable {
         let square: [JSONValue] = [[0, 0], [0, 10.5], [-10.25, 10], [0, 0]]
         let pointer: JSONValue = ["__type": "Pointer", "className": "Target", "objectId": .string(target)]
         let full: JSONValue = [
-            "text": "Ünïcödé 🐦\u{1F}\"\\/\u{2028} e\u{301} \u{e9}", "number": -1.797693134862315e308, "flag": true,
-            "list": [[[], [[1, .null, "x"]]], ["b": 1, "a": ["__type": "Date", "iso": "2020-01-01T00:00:00.000Z"]], pointer],
-            "map": ["z": 0.1, "a": ["k": []], "é": .number(.leastNonzeroMagnitude), "10": 1, "9": 9_007_199_254_740_993],
+            "text": "Ünïcödé 🐦\u{1F}\"\\/\u{2028} e\u{301} \u{e9}", "number": -1.797693134862315e308,
+            "flag": true,
+            "list": [
+                [[], [[1, .null, "x"]]],
+                ["b": 1, "a": ["__type": "Date", "iso": "2020-01-01T00:00:00.000Z"]], pointer,
+            ],
+            "map": [
+                "z": 0.1, "a": ["k": []], "é": .number(.leastNonzeroMagnitude), "10": 1,
+                "9": 9_007_199_254_740_993,
+            ],
             "moment": ["__type": "Date", "iso": "1815-12-10T01:02:03.004Z"],
             "place": ["__type": "GeoPoint", "latitude": -89.999999999, "longitude": 180],
             "area": ["__type": "Polygon", "coordinates": .array(square)],
@@ -226,8 +245,10 @@ struct MovedApp: Sendable {
             "text": .null, "number": .null, "list": .null, "map": .null, "moment": .null, "target": .null,
             "file": .null, "data": .null, "place": .null, "area": .null, "flag": .null,
         ]
-        let moments: [JSONValue] = ["0001-01-01T00:00:00.000Z", "1969-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"]
-            .map { ["moment": ["__type": "Date", "iso": .string($0)]] }
+        let moments: [JSONValue] = [
+            "0001-01-01T00:00:00.000Z", "1969-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z",
+        ]
+        .map { ["moment": ["__type": "Date", "iso": .string($0)]] }
         return [full, [:], nulls, ["list": [], "map": [:], "text": ""]] + numbers + moments
     }
 
@@ -256,7 +277,9 @@ struct MovedApp: Sendable {
             ("a.txt", Array("hello".utf8), true), ("empty.txt", [], false), (long, Array("long".utf8), false),
             ("large.bin", large, false),
         ] as [(String, [UInt8], Bool)] {
-            var headers = [("X-Parse-Master-Key", api.masterKey), ("Content-Type", "application/octet-stream")]
+            var headers = [
+                ("X-Parse-Master-Key", api.masterKey), ("Content-Type", "application/octet-stream"),
+            ]
             if said {
                 headers += [
                     ("X-Parse-Upload-Mode", "stream"), ("X-Parse-File-Metadata", #"{"z":1,"a":"ü"}"#),
@@ -265,7 +288,8 @@ struct MovedApp: Sendable {
             }
             let reply = try await api.send("POST", "/files/\(name)", body: bytes, headers: headers)
             if bytes.isEmpty, reply.status != 201 { continue }
-            guard reply.status == 201, let url = reply["url"]?.stringValue, let stored = reply["name"]?.stringValue,
+            guard reply.status == 201, let url = reply["url"]?.stringValue,
+                let stored = reply["name"]?.stringValue,
                 let start = url.firstRange(of: "/parse/files/")
             else { throw Unexpected(reply) }
             let path = String(url[start.lowerBound...])
