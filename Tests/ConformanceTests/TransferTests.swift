@@ -142,7 +142,9 @@ struct TransferTests {
         for store in stores {
             let target = try await store.place()
             let empty = try await target.contents()
-            for (name, text, message) in Self.broken(lines) {
+            // What the reader finds is the same for all stores; what is left of it is not.
+            let some = ["half", "cut in a file", "a row twice", "more"]
+            for (name, text, message) in Self.broken(lines) where store == .folder || some.contains(name) {
                 let file = origin.folder.path + "/broken"
                 try text.write(toFile: file, atomically: true, encoding: .utf8)
                 let result = try await target.load(file)
@@ -275,7 +277,7 @@ struct TransferTests {
     // MARK: Memory
 
     @Test func `many rows and a large file take little memory`() async throws {
-        let rows = 5_000
+        let rows = 3_000
         let place = try await Place.folder()
         let path = place.folder.path + "/many"
         try Self.writeMany(rows: rows, to: path)
@@ -294,7 +296,7 @@ struct TransferTests {
         #expect(parts[0] == parts[1])
     }
 
-    /// An export of an app with many rows and a file of 9.6 MB.
+    /// An export of an app with many rows and a file of 4.8 MB.
     static func writeMany(rows: Int, to path: String) throws {
         _ = FileManager.default.createFile(atPath: path, contents: nil)
         let file = try #require(FileHandle(forWritingAtPath: path))
@@ -320,8 +322,8 @@ struct TransferTests {
             )
         }
         let chunk = String(repeating: "QUJD", count: 16_000)
-        try write("{\"file\":\"large\",\"metadata\":{},\"tags\":{},\"size\":9600000}\n")
-        for _ in 0..<200 { try write("{\"bytes\":\"\(chunk)\"}\n") }
+        try write("{\"file\":\"large\",\"metadata\":{},\"tags\":{},\"size\":4800000}\n")
+        for _ in 0..<100 { try write("{\"bytes\":\"\(chunk)\"}\n") }
         try write("{\"end\":{\"classes\":1,\"rows\":\(rows),\"links\":0,\"files\":1}}\n")
         try file.close()
     }

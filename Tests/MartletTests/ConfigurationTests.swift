@@ -130,13 +130,29 @@ import Testing
         )
         for name in [
             "cloud", "verifyUserEmails", "rateLimit", "passwordPolicy", "accountLockout", "auth",
-            "databaseURI",
         ] {
             #expect(message("{\"\(name)\":true}") == "The option \"\(name)\" is known but not built yet.")
         }
         #expect(message(#"{"masterKey":["top-secret"]}"#)?.contains("top-secret") == false)
         #expect(message("[]") == "The configuration file martlet.json must hold a JSON object.")
         #expect(message("{")?.hasPrefix("The configuration file martlet.json is no JSON: ") == true)
+    }
+
+    @Test(arguments: [
+        "7", #""app.db""#, #""mysql://u:hidden@h/d""#, #""postgres://u:hidden@x@h/d""#,
+        #""postgres://u:hidden/x@h/d""#, #""postgresql://u:hidden?x@h/d""#, #""postgres://u:hidden x@h/d""#,
+    ])
+    func `an address of a database that would be misread is refused and not told`(value: String) {
+        let text = message("{\"databaseURI\":\(value)}")
+        #expect(text?.hasPrefix("The option \"databaseURI\" must be a") == true)
+        #expect(text?.contains("hidden") == false)
+    }
+
+    @Test(arguments: [
+        "postgres://h/d", "postgres://u@h:1/d", "postgresql://u:p%40%2F@h1:1,h2/d?application_name=a",
+    ])
+    func `an address of a database is taken as it stands`(url: String) throws {
+        #expect(try read("{\"databaseURI\":\"\(url)\"}").databaseURL == url)
     }
 
     @Test func `members of fileUpload that are not given stay as they were`() throws {
