@@ -117,6 +117,9 @@ package final class EventLoop: TaskExecutor {
     /// Milliseconds of a clock that only goes forward, read once per turn, on the loop's thread only.
     package var now: UInt64 { cel_loop_now(handle) }
 
+    /// Milliseconds of the same clock, read now, on any thread.
+    package static var monotonicMilliseconds: UInt64 { cel_monotonic_ms() }
+
     /// Runs `work` on the loop's thread, after what was handed in before from the same thread.
     package func execute(_ work: @escaping @Sendable () -> Void) { hand(.closure(work)) }
 

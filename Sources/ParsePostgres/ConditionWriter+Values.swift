@@ -44,7 +44,8 @@ extension ConditionWriter {
             if value == .null { return "value IS NULL OR value = 'null'::jsonb" }
             return value.containsNUL ? nil : "value = \(parameters.add(.text(value.form)))::jsonb"
         case .among(_, let values):
-            let test = "value IN (SELECT jsonb_array_elements(\(forms(values))::jsonb))"
+            // `IS TRUE` keeps the list a table of hashes that is made once, where a join would read it for each row.
+            let test = "(value IN (SELECT jsonb_array_elements(\(forms(values))::jsonb))) IS TRUE"
             return values.contains(.null) ? "\(test) OR value IS NULL OR value = 'null'::jsonb" : test
         case .compare(_, let comparison, let value): return compare(comparison, value)
         case .matches(_, let pattern):

@@ -49,8 +49,8 @@ struct SearchResults: Sendable {
     /// How well rows match the searches of a predicate that are not negated, by row.
     func scores(_ predicate: Predicate, of className: String) -> Found {
         var sums: [Int64: Double] = [:]
-        for key in Self.keys(in: predicate.scored, of: className) {
-            guard let found = self[key] else { continue }
+        for search in predicate.scoredSearches {
+            guard let found = self[Key(className: className, predicate: search)] else { continue }
             for (row, score) in zip(found.rows, found.scores) { sums[row, default: 0] += score }
         }
         return Found(rows: Array(sums.keys), scores: Array(sums.values))
@@ -58,12 +58,12 @@ struct SearchResults: Sendable {
 }
 
 extension Predicate {
-    /// The part of it whose searches count for the score.
-    fileprivate var scored: Predicate {
+    /// The searches in it that count for the score; one that is there twice counts twice.
+    fileprivate var scoredSearches: [Predicate] {
         switch self {
-        case .all(let parts), .any(let parts): .all(parts.map(\.scored))
-        case .search: self
-        default: .everything
+        case .all(let parts), .any(let parts): parts.flatMap(\.scoredSearches)
+        case .search: [self]
+        default: []
         }
     }
 }

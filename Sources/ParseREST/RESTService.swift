@@ -109,6 +109,8 @@ package final class RESTService: HTTPHandler {
         do {
             let method = decoded.method == .head ? HTTPMethod.get : decoded.method
             let isBatch = method == .post && Self.isBatch(decoded.path)
+            // What has much to say takes long to look at, too.
+            let isLarge = request.body.count > RequestLimits.inlineBodyBytes
             let match = isBatch ? nil : router.match(method: method, path: decoded.path)
             let traits = match?.endpoint.traits ?? []
             let client = Self.client(of: request, app)
@@ -129,7 +131,10 @@ package final class RESTService: HTTPHandler {
                 mount: decoded.mount
             )
             if isBatch {
-                let reply = try await Batch(router: router, service: self).run(rest)
+                let batch = Batch(router: router, service: self)
+                let reply =
+                    isLarge
+                    ? try await aside { [rest] in try await batch.run(rest) } : try await batch.run(rest)
                 return response(reply, request, app, decoded.mount, cors)
             }
             guard let match else { return Self.notFound(request, policy.lines(for: request.headers)) }
@@ -137,7 +142,10 @@ package final class RESTService: HTTPHandler {
                 rest.masterKeyIsStrong = keys.keys.masterKey.map(MasterKeyStrength.isStrong)
             }
             let claim = Idempotency.claim(request, decoded, context)
-            let reply = try await match.endpoint.run(rest, once: claim)
+            let reply =
+                isLarge
+                ? try await aside { [rest] in try await match.endpoint.run(rest, once: claim) }
+                : try await match.endpoint.run(rest, once: claim)
             return response(reply, request, app, decoded.mount, cors)
         } catch {
             return failure(error, cors, request)

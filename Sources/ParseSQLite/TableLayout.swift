@@ -15,6 +15,8 @@ struct TableLayout: Sendable {
     private let relations: [String: Relation]
     /// What a select of whole rows lists, and how each value is read.
     let selection: RowSelection
+    /// The whole row of an id, which is what is asked for most.
+    let pointSelect: String
 
     /// How one field is stored.
     struct Column: Sendable {
@@ -76,6 +78,7 @@ struct TableLayout: Sendable {
             columns: stored,
             hidden: HiddenField.names(of: schema.className)
         )
+        pointSelect = "SELECT \(selection.list) FROM \(table) WHERE \"objectId\"=?"
     }
 
     /// `nil` for a field that the class does not have, or that no column holds.

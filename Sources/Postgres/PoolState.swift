@@ -34,6 +34,9 @@ struct PoolState {
         var isClosed = false
     }
 
+    /// Nobody joins those who wait for a statement that has taken so many milliseconds: it may take many more.
+    private static let patience: UInt64 = 5
+
     private let connectionLimit: Int
     private let queueLimit: Int
     private let pipelineLimit: Int
@@ -187,7 +190,9 @@ struct PoolState {
             if slot.isIdle {
                 if slot.connection.loop.isCurrent { return index }
                 idle = idle ?? index
-            } else if slot.reads < pipelineLimit, least.map({ slots[$0].reads > slot.reads }) ?? true {
+            } else if slot.reads < pipelineLimit, !slot.connection.isStalled(longerThan: Self.patience),
+                least.map({ slots[$0].reads > slot.reads }) ?? true
+            {
                 least = index
             }
         }

@@ -28,7 +28,7 @@ package struct PostgresConfiguration: Sendable {
     /// How long a call may wait for a connection.
     package var queueTimeout: Duration = .seconds(5)
     /// How many reads may be under way on one connection.
-    package var pipelineLimit = 32
+    package var pipelineLimit = 8
 
     package init(url: String) {
         self.url = url

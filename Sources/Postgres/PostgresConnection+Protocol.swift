@@ -135,6 +135,7 @@ extension PostgresConnection {
         switch (expectation, status) {
         case (.sync(let segment), PGRES_PIPELINE_SYNC):
             expected.popFirst()
+            markProgress()
             settle(segment)
         case (.sync(let segment), _):
             // The commit at the end was refused, by a deferred constraint for example.

@@ -23,6 +23,8 @@ package final class PostgresConnection: @unchecked Sendable {
     private let onNotification: @Sendable (_ channel: String, _ payload: String) -> Void
     private let onClose: @Sendable (PostgresConnection) -> Void
     private let isUsable = Atomic(true)
+    /// When the server began with what it is doing, in milliseconds; 0 when it has nothing to do.
+    private let busySince = Atomic<UInt64>(0)
 
     private(set) var handle: OpenHandle?
     private var watch: DescriptorWatch?
@@ -97,6 +99,17 @@ package final class PostgresConnection: @unchecked Sendable {
 
     /// Whether it has not ended, as far as we know.
     package var isOpen: Bool { isUsable.load(ordering: .relaxed) }
+
+    /// Whether the server has been at one and the same thing for so long that others had better not wait for it.
+    func isStalled(longerThan milliseconds: UInt64) -> Bool {
+        let start = busySince.load(ordering: .relaxed)
+        return start > 0 && EventLoop.monotonicMilliseconds > start + milliseconds
+    }
+
+    /// Notes that the server begins with the next thing, or has none.
+    func markProgress() {
+        busySince.store(expected.isEmpty ? 0 : EventLoop.monotonicMilliseconds, ordering: .relaxed)
+    }
 
     /// Sends the statements together and waits for all answers: one round trip.
     ///
@@ -217,13 +230,15 @@ extension PostgresConnection {
         }
         guard !segment.isCancelled else { return segment.fail(.cancelled) }
         guard !isCancelling else { return held.append(segment) }
-        if expected.isEmpty { lastProgress = loop.now }
+        let wasIdle = expected.isEmpty
+        if wasIdle { lastProgress = loop.now }
         guard send(segment, on: handle.pointer) else {
             let message = handle.message
             lose(message)
             // When not even its end could be sent, it is not among those that wait for an answer.
             return segment.lose(message)
         }
+        if wasIdle { markProgress() }
         flush()
         startTimer()
     }

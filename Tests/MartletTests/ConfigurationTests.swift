@@ -133,6 +133,8 @@ import Testing
         ] {
             #expect(message("{\"\(name)\":true}") == "The option \"\(name)\" is known but not built yet.")
         }
+        #expect(message(#"{"databaseURI":"mongodb://u:top-secret@h/d"}"#)?.contains("top-secret") == false)
+        #expect(message(#"{"databaseURI":"postgres://u:p@h/d"}"#) == nil)
         #expect(message(#"{"masterKey":["top-secret"]}"#)?.contains("top-secret") == false)
         #expect(message("[]") == "The configuration file martlet.json must hold a JSON object.")
         #expect(message("{")?.hasPrefix("The configuration file martlet.json is no JSON: ") == true)

@@ -304,6 +304,7 @@ private final class World: Sendable {
     ///   - grid: Whose permissions hold.
     ///   - userID: The word in the grid that stands for the owner's id.
     ///   - role: The role that the third user has.
+    /// - Throws: What making all of it throws.
     init(_ grid: PermissionMatrixTests.Grid, userID: String, role: String) async throws {
         test = try TestApp()
         let owner = try await test.signUp("owner")

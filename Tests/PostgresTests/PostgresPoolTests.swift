@@ -21,6 +21,21 @@ struct PostgresPoolTests {
         #expect(await failure { try await pool.query("SELECT 1") }?.kind == .closed)
     }
 
+    @Test func `short reads do not queue up behind a long one while another connection is free`() async throws
+    {
+        let pool = try await PostgresPool.test { $0.connectionLimit = 2 }
+        let slow = Task { try await pool.query("SELECT pg_sleep(3)") }
+        try await Task.sleep(for: .milliseconds(100))
+        let start = ContinuousClock.now
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<40 { group.addTask { _ = try await pool.query("SELECT pg_sleep(0.02)") } }
+            try await group.waitForAll()
+        }
+        #expect(start.duration(to: .now) < .milliseconds(2500))
+        _ = try await slow.value
+        await pool.close()
+    }
+
     @Test func `one call too many in the queue is refused at once, and one that waits too long later`()
         async throws
     {

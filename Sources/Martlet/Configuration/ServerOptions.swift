@@ -18,7 +18,9 @@ package struct AppKeyOptions: Sendable, Hashable {
 package struct ServerOptions: Sendable {
     package var host = "127.0.0.1"
     package var port = 1337
-    /// The PostgreSQL database that holds apps and data; `nil` for the data folder. May hold a password.
+    /// The PostgreSQL database that holds apps and data; `nil` for the data folder.
+    ///
+    /// It may hold a password.
     package var databaseURL: String?
     /// The address clients are told; `nil` for the one the server listens at.
     package var serverURL: String?

@@ -8,6 +8,8 @@ package struct ClassAccess: Sendable {
     package let className: String
     /// `nil` for a class that does not exist (yet).
     package let schema: ClassSchema?
+    /// The version of the schema that this was looked up in.
+    let schemaVersion: Int64
     private let principal: Principal
     private let options: AppOptions
 
@@ -15,8 +17,10 @@ package struct ClassAccess: Sendable {
         self.className = className
         principal = context.principal
         options = context.app.options
+        let snapshot = context.app.storage.schema
+        schemaVersion = snapshot.version
         schema =
-            context.app.storage.schema[className]
+            snapshot[className]
             ?? (SystemClasses.isSystem(className) ? SystemClasses.schema(of: className) : nil)
     }
 
@@ -60,6 +64,7 @@ package struct ClassAccess: Sendable {
     /// - Parameters:
     ///   - operation: What is asked for.
     ///   - isUpdate: Whether a new field comes with an update; pointers allow that, and no create.
+    /// - Returns: A condition that rows must meet beside whatever is asked for.
     /// - Throws: ``ParseError``: 101 for a caller who would have to log in, 119 that names operation and class
     ///   for any other who may not.
     package func filter(

@@ -1,7 +1,9 @@
 package import JSON
 
 /// Who may do what with the objects of a class (Parse REST guide, "Class-Level Permissions").
-package struct ClassPermissions: Hashable, Sendable {
+///
+/// Immutable and shared, as every request has it in its hands.
+package final class ClassPermissions: Hashable, Sendable {
     package enum Operation: String, CaseIterable, Sendable {
         case find, count, get, create, update, delete, addField
 
@@ -61,5 +63,13 @@ package struct ClassPermissions: Hashable, Sendable {
         }
         protectedFields = protected
         defaultACL = json["ACL"]?.objectValue
+    }
+
+    package static func == (left: ClassPermissions, right: ClassPermissions) -> Bool {
+        left.json == right.json
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(json)
     }
 }

@@ -13,6 +13,7 @@ package final class App: Sendable {
     package let schemaGate = SchemaGate()
     /// How many requests use the app at this moment, and whether any has since somebody last asked.
     package let usage = AppUsage()
+    let encoders = ObjectEncoders()
     /// In a box, so that a request takes one reference and not a copy of every key.
     private let keys: Locked<CredentialsBox>
 

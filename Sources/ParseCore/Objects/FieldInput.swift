@@ -10,13 +10,15 @@ package struct FieldInput: Sendable {
     /// Reads a value (Parse REST guide, "Data Types" and the `__op` forms).
     ///
     /// - Throws: ``ParseError``: 111 for a `__type` whose parts are missing or malformed, 107 for an
-    ///   operation with wrong operands, 108 for an operation that is unknown, 121 for `$` or `.` in a key
+    ///   operation with wrong operands or a NUL in a text, 111 for a number beyond the range of a double, 108 for an operation that is unknown, 121 for `$` or `.` in a key
     ///   inside a value.
     package init(_ json: JSONValue) throws(ParseError) {
         switch json {
         case .null: (type, change) = (nil, .set(.null))
         case .bool(let flag): (type, change) = (.boolean, .set(.bool(flag)))
-        case .number(let number): (type, change) = (.number, .set(.number(number)))
+        case .number(let number):
+            try Self.refuseInfinity(number)
+            (type, change) = (.number, .set(.number(number)))
         case .string(let text):
             try Self.refuseNUL(text)
             (type, change) = (.string, .set(.string(text)))
@@ -46,6 +48,7 @@ package struct FieldInput: Sendable {
             guard let amount = object["amount"]?.numberValue else {
                 throw ParseError(.invalidJSON, "incrementing must provide a number")
             }
+            try refuseInfinity(amount)
             return (.number, .increment(amount))
         case "Add": return (.array, .add(try operands(object, "add")))
         case "AddUnique": return (.array, .addUnique(try operands(object, "add")))
@@ -68,6 +71,7 @@ package struct FieldInput: Sendable {
         _ name: String,
         _ object: JSONObject
     ) throws(ParseError) -> (type: FieldType, value: FieldValue?) {
+        try refuseNUL(in: .object(object))
         switch name {
         case "Date":
             if let iso = object["iso"]?.stringValue, let instant = Timestamp(iso8601: iso) {
@@ -126,10 +130,16 @@ package struct FieldInput: Sendable {
         }
     }
 
+    /// JSON has no way to write what is larger than every number: it would come back as `null`.
+    private static func refuseInfinity(_ number: Double) throws(ParseError) {
+        guard number.isFinite else { throw ParseError(.incorrectType, "A number is too large.") }
+    }
+
     /// Keys inside a stored value hold neither `$` nor `.`, since queries give both a meaning.
     private static func checkNestedKeys(_ json: JSONValue) throws(ParseError) {
         switch json {
         case .string(let text): try refuseNUL(text)
+        case .number(let number): try refuseInfinity(number)
         case .array(let elements):
             for element in elements { try checkNestedKeys(element) }
         case .object(let object):

@@ -40,14 +40,15 @@ package struct FindObjects: Sendable {
         let rows = try await search.rows()
         var writer = JSONWriter(capacity: 64 + rows.count * 256)
         writer.writeRaw("{\"results\":[")
-        let encoder = ObjectEncoder(
-            search.reader.access.schema,
-            options.selection.projection,
-            files: search.reader.files
-        )
+        let encoder = search.reader.encoder(options.selection.projection)
         for (position, row) in rows.enumerated() {
             if position > 0 { writer.writeRaw(",") }
-            encoder.write(row, hiding: search.reader.protected.fields(of: row), to: &writer)
+            encoder.write(
+                row,
+                hiding: search.reader.protected.fields(of: row),
+                files: search.reader.files,
+                to: &writer
+            )
         }
         writer.writeRaw("]")
         if options.isCounted {

@@ -31,8 +31,8 @@ package struct GetObject: Sendable {
             return JSONValue.object(objects[0]).serialized()
         }
         var writer = JSONWriter(capacity: 512)
-        let encoder = ObjectEncoder(reader.access.schema, selection.projection, files: reader.files)
-        encoder.write(row, hiding: reader.protected.fields(of: row), to: &writer)
+        let encoder = reader.encoder(selection.projection)
+        encoder.write(row, hiding: reader.protected.fields(of: row), files: reader.files, to: &writer)
         return writer.bytes
     }
 

@@ -200,6 +200,7 @@ package struct ObjectBody: Sendable {
         else {
             throw ParseError(.invalidKeyName, "Invalid field name for update: \(member.key)")
         }
+        try FieldInput.refuseNUL(in: .string(member.key))
         let isIndex = path[1].utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         let rootType: FieldType = isIndex && schema.type(of: path[0]) == .array ? .array : .object
         try admit(path[0], rootType, into: &schema)

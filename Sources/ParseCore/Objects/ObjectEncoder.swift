@@ -1,11 +1,12 @@
 import JSON
+import Locking
 import ParseWire
 
 /// Writes rows of one class as a reply shows them, without making JSON values of them first.
 ///
-/// Says the same as ``ObjectView``; made once for all rows of a reply.
-struct ObjectEncoder {
-    private struct Member {
+/// Says the same as ``ObjectView``; made once for all rows of a reply, and kept for replies with all fields.
+final class ObjectEncoder: Sendable {
+    private struct Member: Sendable {
         let name: String
         /// The name as it stands in the text, with a comma before and a colon behind.
         let prefix: [UInt8]
@@ -14,10 +15,8 @@ struct ObjectEncoder {
     }
 
     private let members: [Member]
-    private let files: FileAddresses?
 
-    init(_ schema: ClassSchema?, _ projection: Projection, files: FileAddresses? = nil) {
-        self.files = files
+    init(_ schema: ClassSchema?, _ projection: Projection) {
         members = (schema?.fieldNames ?? []).compactMap { name in
             guard !Self.common.contains(name) else { return nil }
             var relation: [UInt8]?
@@ -37,7 +36,17 @@ struct ObjectEncoder {
 
     private static let common = Set(SystemClasses.commonFields.map(\.0))
 
-    func write(_ row: StoredRow, hiding hidden: Set<String>, to writer: inout JSONWriter) {
+    /// - Parameters:
+    ///   - row: One of the class.
+    ///   - hidden: Fields that are left out.
+    ///   - files: Gives files their addresses.
+    ///   - writer: Gets the text.
+    func write(
+        _ row: StoredRow,
+        hiding hidden: Set<String>,
+        files: FileAddresses?,
+        to writer: inout JSONWriter
+    ) {
         writer.writeRaw("{\"objectId\":")
         writer.writeString(row.objectID)
         writer.writeRaw(",\"createdAt\":\"")
@@ -48,7 +57,7 @@ struct ObjectEncoder {
         for member in members where hidden.isEmpty || !hidden.contains(member.name) {
             if let value = row.fields[member.name] {
                 writer.writeRaw(member.prefix)
-                write(value, to: &writer)
+                Self.write(value, files, to: &writer)
             } else if let relation = member.relation {
                 writer.writeRaw(member.prefix)
                 writer.writeRaw(relation)
@@ -61,7 +70,11 @@ struct ObjectEncoder {
         writer.writeRaw("}")
     }
 
-    private func write(_ value: FieldValue, to writer: inout JSONWriter) {
+    private static func write(
+        _ value: FieldValue,
+        _ files: FileAddresses?,
+        to writer: inout JSONWriter
+    ) {
         switch value {
         case .string(let text): writer.writeString(text)
         case .number(let number): writer.writeNumber(number)
@@ -77,6 +90,22 @@ struct ObjectEncoder {
             writer.writeString(objectID)
             writer.writeRaw("}")
         default: writer.write(files?.json(of: value) ?? value.json)
+        }
+    }
+}
+
+/// The encoders of whole rows, by class, as of one schema.
+final class ObjectEncoders: Sendable {
+    private let state = Locked<(version: Int64, encoders: [String: ObjectEncoder])>((-1, [:]))
+
+    func encoder(_ schema: ClassSchema?, _ projection: Projection, version: Int64) -> ObjectEncoder {
+        guard projection.isEverything, let schema else { return ObjectEncoder(schema, projection) }
+        return state.withLock { state in
+            if state.version == version, let encoder = state.encoders[schema.className] { return encoder }
+            if state.version != version { state = (version, [:]) }
+            let encoder = ObjectEncoder(schema, projection)
+            state.encoders[schema.className] = encoder
+            return encoder
         }
     }
 }

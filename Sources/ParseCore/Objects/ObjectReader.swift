@@ -36,6 +36,11 @@ package struct ObjectReader: Sendable {
         className == SystemClasses.session ? .unrestricted : context.principal.access
     }
 
+    /// Writes rows as the caller sees them.
+    func encoder(_ projection: Projection) -> ObjectEncoder {
+        context.app.encoders.encoder(access.schema, projection, version: access.schemaVersion)
+    }
+
     /// Whether an answer shows fields as they are stored, some left out; users and sessions are shown in ways of
     /// their own.
     static func showsRowsAsStored(of className: String) -> Bool {

@@ -13,6 +13,7 @@ package enum ObjectView {
     ///   - schema: Its class.
     ///   - hidden: Fields that are left out.
     ///   - files: Gives files their addresses; `nil` where there are none, or nobody to download them.
+    /// - Returns: What the API answers.
     package static func object(
         of row: StoredRow,
         _ schema: ClassSchema?,

@@ -71,17 +71,20 @@ struct Search {
 package struct Subqueries: SubqueryResolver {
     private let context: RequestContext
     private let depth: Int
+    /// Shared with the subqueries inside.
+    private let budget: SubqueryBudget
 
     /// How deep subqueries may stand in each other.
     private static let depthLimit = 8
 
     package init(in context: RequestContext) {
-        self.init(in: context, depth: 1)
+        self.init(in: context, depth: 1, SubqueryBudget())
     }
 
-    private init(in context: RequestContext, depth: Int) {
+    private init(in context: RequestContext, depth: Int, _ budget: SubqueryBudget) {
         self.context = context
         self.depth = depth
+        self.budget = budget
     }
 
     package func subquery(for request: SubqueryRequest) async throws -> Subquery {
@@ -91,6 +94,7 @@ package struct Subqueries: SubqueryResolver {
                 "Subqueries are nested more than \(Self.depthLimit) levels deep."
             )
         }
+        try budget.spendSubquery()
         var reader = ObjectReader(request.className, in: context)
         if let key = request.redirectKey, let target = reader.access.schema?.type(of: key)?.targetClass {
             _ = try reader.filter(for: .find)
@@ -109,8 +113,9 @@ package struct Subqueries: SubqueryResolver {
         )
         let meaning = try await decoder.meaning(
             of: request.filter,
-            subqueries: Subqueries(in: context, depth: depth + 1)
+            subqueries: Subqueries(in: context, depth: depth + 1, budget)
         )
+        try budget.spend(conditions: meaning.conditions)
         var predicate = meaning.predicate
         if reader.className == SystemClasses.session { predicate = predicate.hashingTokens() }
         return Subquery(

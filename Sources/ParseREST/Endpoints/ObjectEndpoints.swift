@@ -1,4 +1,5 @@
 import HTTP
+import JSON
 import ParseCore
 
 extension Endpoint {
@@ -53,7 +54,10 @@ extension Endpoint {
     static let aggregate = Endpoint(.isPlainRead) { request in
         let command = Aggregate(className: request.className, parameters: request.readParameters)
         let subqueries = Subqueries(in: request.context)
-        return RESTReply(try await command.run(in: request.context, subqueries: subqueries))
+        return try await aside {
+            let result = try await command.run(in: request.context, subqueries: subqueries)
+            return RESTReply(body: .encoded(JSONValue.object(result).serialized()))
+        }
     }
 }
 

@@ -2,15 +2,15 @@ import JSON
 import ParseWire
 
 extension WhereDecoder {
-    /// How many subqueries one filter may have, those inside of them not counted.
-    private static let subqueryLimit = 50
+    /// How many subqueries one query may have, those inside of others among them.
+    static let subqueryLimit = 50
 
     /// All subqueries of a filter, at any depth of its groups.
     func subqueryRequests(in filter: JSONObject) throws(ParseError) -> [SubqueryRequest] {
         var requests: [SubqueryRequest] = []
         try collect(filter, depth: 0, &requests)
         guard requests.count <= Self.subqueryLimit else {
-            throw ParseError(.invalidQuery, "The query has more than \(Self.subqueryLimit) subqueries.")
+            throw .tooManySubqueries
         }
         return requests
     }
@@ -89,4 +89,15 @@ extension WhereDecoder {
         guard let path = request.path else { return .amongObjects(field, subquery) }
         return .amongValues(field, subquery, path: path)
     }
+}
+
+extension ParseError {
+    static let tooManySubqueries = ParseError(
+        .invalidQuery,
+        "The query has more than \(WhereDecoder.subqueryLimit) subqueries."
+    )
+    static let tooManyConditions = ParseError(
+        .invalidQuery,
+        "The query has more than \(WhereDecoder.conditionLimit) conditions."
+    )
 }

@@ -29,6 +29,8 @@ package struct WhereDecoder: Sendable {
         package var predicate: Predicate
         /// Set by a `$nearSphere` that all rows must fulfil: rows come nearest first where no other order is asked.
         package var nearest: RowQuery.Nearest?
+        /// How many conditions it has, those of its subqueries not among them.
+        var conditions = 0
     }
 
     /// What is counted and found on the way through one filter.
@@ -91,7 +93,11 @@ package struct WhereDecoder: Sendable {
         try FieldInput.refuseNUL(in: .object(filter))
         var progress = progress
         let predicate = try predicate(filter, depth: 0, &progress)
-        return Meaning(predicate: predicate, nearest: progress.nearest)
+        return Meaning(
+            predicate: predicate,
+            nearest: progress.nearest,
+            conditions: progress.conditions
+        )
     }
 
     private func predicate(
@@ -161,10 +167,7 @@ extension WhereDecoder.Progress {
     mutating func count(_ conditions: Int) throws(ParseError) {
         self.conditions += conditions
         guard self.conditions <= WhereDecoder.conditionLimit else {
-            throw ParseError(
-                .invalidQuery,
-                "The query has more than \(WhereDecoder.conditionLimit) conditions."
-            )
+            throw .tooManyConditions
         }
     }
 }
