@@ -29,7 +29,7 @@ struct PostgresLossTests {
         )
         let api = API(port: process.port)
         for name in ["Left", "Right"] {
-            #expect(try await api.call("POST", "/classes/\(name)", ["n": -1]).status == 201)
+            #expect(try await api.call("POST", "/classes/\(name)", ["n": -1], asMaster: true).status == 201)
         }
         let load = PairLoad(port: process.port)
         async let running: Void = load.run(writers: 8)
@@ -57,16 +57,21 @@ struct PostgresLossTests {
         try await running
         try await load.check(api)
         print("\(loss): \(load.summary)")
-        #expect(load.refused > 0)
+        // What was under way when it went away may have been done or not; whatever came later is told to come again.
+        #expect(load.refused > 50)
+        #expect(load.unknown <= 16)
         let result = await process.stop()
         #expect(result.status == 0)
         #expect(!result.errors.contains(ProcessPair.password))
     }
 
     @Test func `a process that is killed in the middle leaves nothing half-written`() async throws {
+        let server = try await PostgresServer.shared()
         let pair = try await ProcessPair()
         for name in ["Left", "Right"] {
-            #expect(try await pair.two.call("POST", "/classes/\(name)", ["n": -1]).status == 201)
+            #expect(
+                try await pair.two.call("POST", "/classes/\(name)", ["n": -1], asMaster: true).status == 201
+            )
         }
         for round in 0..<4 {
             let process =
@@ -74,7 +79,7 @@ struct PostgresLossTests {
                 ? pair.processes[0]
                 : try await ServerProcess(
                     dataFolder: pair.folder.path + "/one",
-                    arguments: pinnedApp + ["--database", pair.url]
+                    arguments: pinnedApp + ["--database", pair.url + "?application_name=killed"]
                 )
             let load = PairLoad(port: process.port, firstNumber: (round + 1) * 1_000_000)
             async let running: Void = load.run(writers: 4)
@@ -83,6 +88,10 @@ struct PostgresLossTests {
             load.end()
             try await running
             #expect(load.created > 0)
+            // What the server had received whole it may still commit, and the two reads are no snapshot.
+            let application = round == 0 ? "martlet0" : "killed"
+            let count = "SELECT count(*) FROM pg_stat_activity WHERE application_name='\(application)'"
+            while try await server.sql(count) != "0" { try await Task.sleep(for: .milliseconds(5)) }
             try await load.check(pair.two)
         }
         await pair.processes[1].stop()
@@ -216,6 +225,7 @@ final class PairLoad: Sendable {
 
     var created: Int { state.withLock { $0.created.count } }
     var refused: Int { state.withLock { $0.statuses[503] ?? 0 } }
+    var unknown: Int { state.withLock { $0.statuses[500] ?? 0 } }
     var summary: String { state.withLock { "\($0.statuses), longest \($0.longest)" } }
 
     func end() {

@@ -1,14 +1,13 @@
 import EventLoop
 import HTTP
 import Locking
-import Synchronization
 
 /// Endpoints that tests need, and what they saw.
 final class TestHandler: HTTPHandler {
-    private let state = Mutex<(events: [String], waiters: [(String, CheckedContinuation<Void, Never>)])>(
+    private let state = Locked<(events: [String], waiters: [(String, CheckedContinuation<Void, Never>)])>(
         ([], [])
     )
-    private let holds = Mutex<[CheckedContinuation<Void, Never>]>([])
+    private let holds = Locked<[CheckedContinuation<Void, Never>]>([])
     let maxBodyBytes: Int
     /// Bytes that producers have made.
     let produced = Atomic(0)

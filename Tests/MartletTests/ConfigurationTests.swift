@@ -140,6 +140,23 @@ import Testing
         #expect(message("{")?.hasPrefix("The configuration file martlet.json is no JSON: ") == true)
     }
 
+    @Test(arguments: [
+        "7", #""app.db""#, #""mysql://u:hidden@h/d""#, #""postgres://u:hidden@x@h/d""#,
+        #""postgres://u:hidden/x@h/d""#, #""postgresql://u:hidden?x@h/d""#, #""postgres://u:hidden x@h/d""#,
+    ])
+    func `an address of a database that would be misread is refused and not told`(value: String) {
+        let text = message("{\"databaseURI\":\(value)}")
+        #expect(text?.hasPrefix("The option \"databaseURI\" must be a") == true)
+        #expect(text?.contains("hidden") == false)
+    }
+
+    @Test(arguments: [
+        "postgres://h/d", "postgres://u@h:1/d", "postgresql://u:p%40%2F@h1:1,h2/d?application_name=a",
+    ])
+    func `an address of a database is taken as it stands`(url: String) throws {
+        #expect(try read("{\"databaseURI\":\"\(url)\"}").databaseURL == url)
+    }
+
     @Test func `members of fileUpload that are not given stay as they were`() throws {
         let file =
             #"{"fileUpload":{"enableForPublic":true},"apps":{"a":{"fileUpload":{"fileExtensions":["png"]}}}}"#

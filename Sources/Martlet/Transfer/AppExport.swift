@@ -11,7 +11,7 @@ package struct AppExport: Sendable {
     private let files: (any FileStore)?
     private static let pageRows = 500
 
-    /// - Parameter files: Where the files of the app are; `nil` when there can be none.
+    /// An export of an app whose uploaded files are in `files`; `nil` when there can be none.
     package init(_ app: AppRecord, storage: any AppStorage, files: (any FileStore)?) {
         self.app = app
         self.storage = storage
@@ -38,7 +38,7 @@ package struct AppExport: Sendable {
     ///   - write: Takes some whole lines.
     ///   - progress: Is told from time to time how many objects and files are written.
     /// - Returns: How much was written.
-    /// - Throws: What `write` throws, and the database.
+    /// - Throws: ``ConfigurationError``, what the database or the files throw, and what `write` throws.
     @discardableResult
     package func run(
         write: ([UInt8]) async throws -> Void,

@@ -39,7 +39,7 @@ package struct AppImport: Sendable {
         }
     }
 
-    /// - Parameter lines: Those that follow the first.
+    /// Reads the lines that follow the first.
     package init(_ app: AppRecord, _ lines: TransferLines, into storage: any AppStorage, files: any FileStore)
     {
         self.app = app

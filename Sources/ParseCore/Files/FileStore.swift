@@ -26,11 +26,10 @@ package protocol FileStore: Sendable {
 
     /// The names of an app's files, a page at a time, in an order that stays the same.
     ///
-    /// A file that is there all the time is named once, whatever is saved and deleted meanwhile.
+    /// A file that is there all the time is named once, whatever is saved and deleted meanwhile. What follows the
+    /// name that the page before ended with comes next, `limit` names at most; an empty page is after the last.
     ///
-    /// - Parameters:
-    ///   - name: The last one of the page before; `nil` for the first page.
-    ///   - limit: How many there are on a page at most; an empty page is after the last.
+    /// - Throws: ``FileStoreError``.
     func names(ofApp appID: String, after name: String?, limit: Int) async throws -> [String]
 
     /// What was said about a file when it was saved; `nil` for nothing, and for a file that is not there.

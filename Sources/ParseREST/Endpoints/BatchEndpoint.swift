@@ -141,36 +141,45 @@ struct Batch: Sendable {
 
     /// All of it or nothing: the parts meet where each would write, and one write does it all.
     ///
-    /// - Throws: ``BatchRolledBack`` when one of them fails; the contract keeps the reason to itself.
+    /// - Throws: ``BatchRolledBack`` when one of them fails; the contract keeps the reason to itself. A ``ParseError`` that
+    ///   asks to come again, when that is the reason.
     private func transaction(of parts: [Part], _ request: RESTRequest) async throws -> [[UInt8]] {
         let meeting = JointCommit(parts: parts.count)
         let budget = ReplyBudget()
         let app = request.context.app
-        return try await withThrowingTaskGroup(of: [(Int, [UInt8])].self) { group in
-            for positions in Self.lanes(of: parts) {
-                group.addTask {
-                    var results: [(Int, [UInt8])] = []
-                    for position in positions {
-                        var context = request.context
-                        context.jointCommit = JointCommitPart(meeting: meeting, index: position)
-                        do {
-                            let reply = try await success(of: parts[position], request, context, budget)
-                            await meeting.leave(part: position, in: app)
-                            results.append((position, reply))
-                        } catch {
-                            _ = service.known(error)
-                            await meeting.abort(error)
-                            throw BatchRolledBack()
+        let refusal = Locked<ParseError?>(nil)
+        do {
+            return try await withThrowingTaskGroup(of: [(Int, [UInt8])].self) { group in
+                for positions in Self.lanes(of: parts) {
+                    group.addTask {
+                        var results: [(Int, [UInt8])] = []
+                        for position in positions {
+                            var context = request.context
+                            context.jointCommit = JointCommitPart(meeting: meeting, index: position)
+                            do {
+                                let reply = try await success(of: parts[position], request, context, budget)
+                                await meeting.leave(part: position, in: app)
+                                results.append((position, reply))
+                            } catch {
+                                let known = service.known(error)
+                                if let known, known.retryAfterSeconds != nil {
+                                    refusal.withLock { $0 = known }
+                                }
+                                await meeting.abort(error)
+                                throw BatchRolledBack()
+                            }
                         }
+                        return results
                     }
-                    return results
                 }
+                var results = [[UInt8]](repeating: [], count: parts.count)
+                for try await lane in group {
+                    for (position, result) in lane { results[position] = result }
+                }
+                return results
             }
-            var results = [[UInt8]](repeating: [], count: parts.count)
-            for try await lane in group {
-                for (position, result) in lane { results[position] = result }
-            }
-            return results
+        } catch {
+            throw refusal.withLock { $0 } ?? error
         }
     }
 

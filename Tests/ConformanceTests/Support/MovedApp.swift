@@ -51,16 +51,20 @@ struct Place: Sendable {
         return again
     }
 
-    /// All that is kept here, but for the databases of a folder that know the apps.
+    /// All that is kept of apps here, but for what knows them.
     func contents() async throws -> [String] {
         var found = TemporaryFolder.files(below: data).filter { !$0.hasPrefix("martlet.") }
         if let database {
-            let names = "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'martlet\\_%' ORDER BY 1"
+            let names = "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'app\\_%' ORDER BY 1"
             found += try await PostgresServer.shared().sql(names, url: database).split(separator: "\n")
-                .map(String.init).filter { $0 != "martlet_functions" }
+                .map(String.init)
         }
-        let apps = try await run("list", "--json")
-        return found + (apps.status == 0 ? [apps.output] : [])
+        return found
+    }
+
+    /// What `martlet app list --json` prints.
+    func apps() async throws -> String {
+        try await run("list", "--json").output
     }
 }
 
@@ -72,6 +76,8 @@ struct MovedApp: Sendable {
     let alice: Account
     let anonymousToken: String
     let files: [(url: String, bytes: [UInt8], type: String)]
+    /// The path of an object that Alice reads through a role.
+    let secret: String
     let objects: [String: JSONValue]
     let schemas: JSONValue
 
@@ -111,7 +117,6 @@ struct MovedApp: Sendable {
         }
         #expect(try await api.call("GET", "/schemas", asMaster: true).json == schemas)
         // A secret is read through a role, and by nobody without it.
-        let secret = objects.keys.first { $0.hasPrefix("/classes/Secret") } ?? ""
         #expect(try await api.call("GET", secret, token: alice.token).status == 200)
         #expect(try await api.call("GET", secret).status == 404)
         await process.stop()
@@ -152,7 +157,7 @@ struct MovedApp: Sendable {
         }
         let inner = try await create("/roles", role("inner", users: [alice.id], roles: []))
         _ = try await create("/roles", role("outer", users: [], roles: [inner]))
-        _ = try await create(
+        let secret = try await create(
             "/classes/Secret",
             ["ACL": ["role:outer": ["read": true], alice.id: ["write": true]], "s": 1]
         )
@@ -181,6 +186,7 @@ struct MovedApp: Sendable {
             alice: alice,
             anonymousToken: anonymousToken,
             files: files.contents,
+            secret: "/classes/Secret/\(secret)",
             objects: objects,
             schemas: schemas
         )
