@@ -48,7 +48,7 @@ import Testing
     }
 
     private final class Log: Sendable {
-        private let entries = Locked<[String]>([])
+        private let entries = Mutex<[String]>([])
         func add(_ entry: String) { entries.withLock { $0.append(entry) } }
         var all: [String] { entries.withLock { $0 } }
     }

@@ -27,7 +27,7 @@ private final class Gate: Sendable {
 
 /// Collects values from any thread.
 final class Recorder<Value: Sendable>: Sendable {
-    private let values = Locked<[Value]>([])
+    private let values = Mutex<[Value]>([])
 
     func add(_ value: Value) { values.withLock { $0.append(value) } }
     var all: [Value] { values.withLock { $0 } }

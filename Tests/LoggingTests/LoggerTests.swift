@@ -11,7 +11,7 @@ import Testing
 
 /// Keeps the lines it is given.
 private final class Recorder: Sendable {
-    private let recorded = Locked<[[UInt8]]>([])
+    private let recorded = Mutex<[[UInt8]]>([])
 
     var lines: [[UInt8]] {
         recorded.withLock { $0 }
