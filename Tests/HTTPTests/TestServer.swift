@@ -1,6 +1,7 @@
 import EventLoop
 import HTTP
 import Locking
+import Synchronization
 
 /// Endpoints that tests need, and what they saw.
 final class TestHandler: HTTPHandler {
