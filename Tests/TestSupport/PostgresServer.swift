@@ -171,7 +171,10 @@ package final class PostgresServer: Sendable {
     }
 
     /// Foundation notices the end of a child by a socket, which what the child leaves behind must not keep open.
-    private static let closeDescriptors = "for fd in {3..255}; do eval \"exec $fd>&-\"; done"
+    ///
+    /// Its number is anything when many are open.
+    private static let closeDescriptors =
+        "for fd in $(ls /proc/self/fd 2>/dev/null || ls /dev/fd); do [ \"$fd\" -le 2 ] || eval \"exec $fd>&-\"; done"
 
     @discardableResult
     private static func check(_ result: ProgramRun.Result) throws -> String {
