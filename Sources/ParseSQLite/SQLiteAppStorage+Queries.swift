@@ -108,8 +108,10 @@ extension SQLiteAppStorage {
         let attempt: @Sendable (SQLiteConnection) throws -> Result = { connection in
             do {
                 return try body(connection, published)
-            } catch let error as SQLiteError where error.isWrongStatement {
-                guard try StoredSchema.version(connection) != published.version else { throw error }
+            } catch let error as SQLiteError where error.isWrongStatement || error.isOvertaken {
+                guard try StoredSchema.version(connection) != published.version || error.isOvertaken else {
+                    throw error
+                }
                 return try body(connection, try StoredSchema(connection))
             }
         }

@@ -121,7 +121,13 @@ extension PostgresPool {
                 let waiter = PoolState.Waiter(id: id, use: use) { continuation.resume(returning: $0) }
                 append(waiter)
                 let timeout = loops[0].schedule(after: configuration.queueTimeout) { [weak self] in
-                    self?.giveUp(id, PostgresError(.overloaded, "no connection became free in time"))
+                    guard let self else { return }
+                    // None is busy when there is none: then the server does not answer.
+                    let error =
+                        openConnections == 0
+                        ? PostgresError(.unavailable, "no connection could be made in time")
+                        : PostgresError(.overloaded, "no connection became free in time")
+                    giveUp(id, error)
                 }
                 timer.withLock { $0 = timeout }
                 if Task.isCancelled { giveUp(id, .cancelled) }

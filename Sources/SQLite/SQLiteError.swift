@@ -121,6 +121,9 @@ extension SQLiteError {
     /// Whether the statement was wrong: it names a table or column that is not there (any more), for example.
     package var isWrongStatement: Bool { code == SQLITE_ERROR && cause == nil }
 
+    /// Whether tables changed so often that SQLite gave up compiling the statement anew; it may be tried again.
+    package var isOvertaken: Bool { code & 0xFF == SQLITE_SCHEMA }
+
     /// The name of the violated unique index when it is one on expressions, which SQLite names instead
     /// of columns.
     package var uniqueIndex: String? {
